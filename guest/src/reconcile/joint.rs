@@ -24,7 +24,7 @@ pub(super) fn torn(plan: &Plan, log: &[Turn]) -> BTreeSet<u32> {
 }
 
 /// Those of which there are several turns.
-fn several(log: &[Turn]) -> BTreeSet<u32> {
+pub(super) fn several(log: &[Turn]) -> BTreeSet<u32> {
     let mut all: Vec<u32> = log.iter().map(|turn| turn.one_with).collect();
     all.sort_unstable();
     all.windows(2).filter(|two| two[0] == two[1]).map(|two| two[0]).collect()

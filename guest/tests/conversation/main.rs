@@ -14,6 +14,7 @@ mod agents_states;
 mod agents_times;
 mod agreed;
 mod archive;
+mod as_attached;
 mod as_sent;
 mod asked_again;
 mod asked_calls;

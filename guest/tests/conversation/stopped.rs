@@ -293,10 +293,10 @@ fn what_is_attached_to_its_prompt_may_be_told_as_text() {
     let link = json!({"type": "resource_link", "uri": "file:///w/a.rs", "name": "a.rs"});
     let image = json!({"type": "image", "data": "aGVsbG8=", "mimeType": "image/png"});
     let text = |text: &str| json!({"type": "text", "text": text});
-    for (prompt, told) in [
-        (json!([text("Look at "), link, text(" for me")]), "Look at [@a.rs](file:///w/a.rs) for me"),
-        (json!([text("Look at this"), image]), "Look at this[Image]"),
-        (json!([text("Look at this"), image]), "Look at this"),
+    for (prompt, told, words) in [
+        (json!([text("Look at "), link, text(" for me")]), "Look at [@a.rs](file:///w/a.rs) for me", "Look at  for me"),
+        (json!([text("Look at this"), image]), "Look at this[Image]", "Look at this"),
+        (json!([text("Look at this"), image]), "Look at this", "Look at this"),
     ] {
         let (store, world) = (Memory::new(), World::unrecorded());
         let mut first = Desk::ready(&store, &world, &loads());
@@ -310,7 +310,11 @@ fn what_is_attached_to_its_prompt_may_be_told_as_text() {
         let mut second = Desk::ready(&store, &world, &loads());
         let mut seen = load(&mut second, "s1", &[TOLD[0], (told, ALL)]);
         seen.extend(goes_on(&mut first, &ALL[8..], &mut second));
-        assert_eq!(said(&seen.client), lines(&[&[TOLD[0], (told, ALL)]]));
+        let is_attached =
+            |update: &Value| update["params"]["update"]["content"]["type"].as_str().is_some_and(|kind| kind != "text");
+        let (attached, spoken): (Vec<Value>, Vec<Value>) = seen.client.into_iter().partition(is_attached);
+        assert_eq!(said(&spoken), lines(&[&[TOLD[0], (words, ALL)]]));
+        assert_eq!(attached.len(), 1, "it is shown as it was sent");
     }
 }
 

@@ -234,3 +234,36 @@ fn a_mode_that_is_put_back_is_not_said_once_more() {
         leave(desk);
     }
 }
+
+#[test]
+fn what_comes_after_a_longer_pause_is_no_more_than_the_history_either() {
+    let history = told(&[("First", "One"), ("Second", "Two"), ("Third", "Three")]);
+    for pause in 1..history.len() {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut desk = Desk::ready(&store, &world, &json!({"loadSession": true}));
+        desk.new_session("s1", CWD);
+        for (prompt, answer) in [("First", "One"), ("Second", "Two"), ("Third", "Three")] {
+            desk.turn("s1", prompt, &[answer]);
+        }
+        leave(desk);
+        let all = ["> First", "One", "> Second", "Two", "> Third", "Three"];
+        for load in 0..2 {
+            world.now.set(world.now.get() + 60_000);
+            let mut desk = Desk::ready(&store, &world, &json!({"loadSession": true}));
+            let (before, behind) = history.split_at(pause);
+            assert_eq!(told_on(&mut desk, before, 1, false), all, "{pause}, load {load}");
+            let mut out = desk.wait(1500);
+            for told in behind {
+                out.extend(desk.agent(update("s1", told.clone())));
+            }
+            out.extend(desk.wait(LONG));
+            assert_eq!(said(&out.client), Vec::<String>::new(), "{pause}, load {load}");
+            leave(desk);
+        }
+        world.now.set(world.now.get() + 60_000);
+        let mut desk = Desk::ready(&store, &world, &json!({"loadSession": true}));
+        assert_eq!(told_on(&mut desk, &history, 1, false), all, "{pause}");
+        desk.turn("s1", "Fourth", &["Four"]);
+        leave(desk);
+    }
+}

@@ -48,7 +48,7 @@ use crate::environment::Environment;
 use crate::rpc::{Code, Object, RpcError};
 use crate::storage::Storage;
 use crate::store::{Known, Origin, Session, State, directory};
-use crate::transcript::LaidOut;
+use crate::transcript::{LaidOut, Whereabouts};
 use behind_answer::BehindAnswer;
 use mixed::Mixed;
 use others::Others;
@@ -270,10 +270,14 @@ impl Opening {
     /// What the agent may still tell of the conversation, now that it has answered so. One that has begun afresh has nothing to
     /// tell.
     fn late_replay(&self, step: Step, now: i64) -> LateReplay {
-        if self.has_told || step == Step::New {
+        if step == Step::New {
             return LateReplay::default();
         }
-        LateReplay::awaited(now)
+        match self.tells_on.held_up_behind() {
+            Some(passed) => LateReplay::taken_up(Whereabouts { passed, end: None }, now),
+            None if self.has_told => LateReplay::default(),
+            None => LateReplay::awaited(now),
+        }
     }
 
     /// Whether the agent has answered, and is not telling the history again, nor for an earlier request.

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::rpc::Object;
-use crate::transcript::UpdateKind;
+use crate::transcript::{Remark, UpdateKind};
 
 /// A `session/update` that names a session and a kind of update.
 #[derive(Debug)]
@@ -40,6 +40,11 @@ impl<'a> Update<'a> {
         let update = Object::parse(self.update)?;
         let content = Object::parse(update.get("content")?)?;
         (content.get_string("type").as_deref() == Some("text")).then(|| content.get_string("text")).flatten()
+    }
+
+    /// Whether it says something that nobody is shown as its user's.
+    pub(in crate::connection) fn is_hidden(&self) -> bool {
+        Object::parse_or_empty(self.update).get("content").is_some_and(Remark::is_hidden)
     }
 
     /// The `update` member with another text in its content.

@@ -28,22 +28,29 @@ pub struct TakenOver {
 
 impl TakenOver {
     /// What has come in the place of the turn of this tag, whose prompt is this entry of the session's own log; none where that
-    /// is still a part of the conversation, or what has come in its place does not begin as it does.
+    /// is still a part of the conversation, or what has come in its place does not begin as it does. The prompt may have stayed.
     pub fn of<S: Storage>(storage: &S, session: &Session, tag: &str, prompt: u32) -> Result<Option<Self>> {
-        if session.has(&session.id, prompt) {
+        let (stays, answer) = (session.has(&session.id, prompt), answer_of_others(session, prompt));
+        if stays && answer.is_none() {
             return Ok(None);
         }
-        let (mut prompts, mut written) = (Vec::new(), Vec::new());
-        each_of_turn(storage, &session.id, tag, |_, _, entry| {
+        let (mut prompts, mut written, mut is_aside) = (Vec::new(), Vec::new(), false);
+        each_of_turn(storage, &session.id, tag, |seq, _, entry| {
+            is_aside |= !session.has(&session.id, seq);
             let said: Vec<Said> = entry.updates().iter().map(|update| Said::read(update)).collect();
             match entry.kind {
                 Kind::Prompt => prompts.push(Asked::of(said)),
                 _ => written.extend(said.into_iter().filter(|said| !matches!(said, Said::Call { .. }))),
             }
         })?;
-        let others = session.segments.iter().filter(|part| part.log != session.id);
-        for part in others.rev() {
-            if let Some(Found { told, is_all }) = find(storage, part, &prompts)? {
+        if stays && !is_aside {
+            return Ok(None);
+        }
+        let answer = answer.filter(|_| stays);
+        let others = session.segments.iter().filter(|part| part.log != session.id && answer.is_none());
+        for part in answer.into_iter().chain(others.rev()) {
+            let found = if stays { first_of(storage, part)? } else { find(storage, part, &prompts)? };
+            if let Some(Found { told, is_all }) = found {
                 let part = Some(part.clone()).filter(|_| is_all);
                 let mut taken_over = Self { tag: tag.to_owned(), told, part, is_past: false };
                 let is_begun = written.iter().all(|said| taken_over.has(said) || !matches!(said, Said::Agent(_)));
@@ -172,6 +179,25 @@ struct Found {
     told: Exchange,
     /// There is nothing else in that.
     is_all: bool,
+}
+
+/// The part of another log that stands right behind this prompt and the end of its turn, where its answer would.
+fn answer_of_others(session: &Session, prompt: u32) -> Option<&Segment> {
+    let is_its = |part: &Segment| part.log == session.id && part.until == prompt;
+    let mut behind = session.segments.iter().skip_while(|part| !is_its(part)).skip(1);
+    let end = behind.next().filter(|end| end.log == session.id && end.length() == 1);
+    behind.next().filter(|part| end.is_some() && part.log != session.id)
+}
+
+/// What the agent tells in a part of a log before another prompt.
+fn first_of<S: Storage>(storage: &S, part: &Segment) -> Result<Option<Found>> {
+    let mut exchanges = Exchanges::of_part(part);
+    let told = exchanges.next(storage)?;
+    if told.is_told() || !told.is_without_prompt() {
+        return Ok(None);
+    }
+    let is_all = exchanges.next(storage)?.is_told();
+    Ok(Some(Found { told, is_all }))
 }
 
 /// The last turn in a part of a log that was begun by these prompts; they may have been answered one by one there.

@@ -4,7 +4,7 @@ use crate::connection::live::session_update::Update;
 use crate::rpc::Object;
 use crate::storage::{Result, Storage};
 use crate::store::Session;
-use crate::transcript::{Entry, OpenCalls, Remark, Repeats, Replay, Retold, Start, Unprompted, UpdateKind, own_words};
+use crate::transcript::{Entry, OpenCalls, Repeats, Replay, Retold, Start, Unprompted, UpdateKind, own_words};
 
 /// How many updates are looked through for calls that are running: all of a long conversation would hold up the load, and what
 /// looks for calls that were cut off looks no further back.
@@ -131,8 +131,7 @@ impl Telling {
     fn next_of_user<S: Storage>(&mut self, update: &Update<'_>, storage: &S) -> Result<What> {
         // An account of the layer's stands before a prompt, and what the agent tells its model alone anywhere.
         let is_account = update.text().is_some_and(|text| own_words::strip(&text).trim().is_empty());
-        let is_hidden = Object::parse_or_empty(update.update).get("content").is_some_and(Remark::is_hidden);
-        if self.stage == Stage::Other || is_account || is_hidden {
+        if self.stage == Stage::Other || is_account || update.is_hidden() {
             return Ok(What::History);
         }
         let is_retold = self.retold.repeats(storage, update.update, false)? != Repeats::No;

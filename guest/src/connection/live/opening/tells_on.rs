@@ -10,51 +10,74 @@ const SILENCE: i64 = 1000;
 /// The same once it has told its commands, which it does about when it has told the history.
 const SILENCE_WITH_COMMANDS: i64 = 300;
 
+/// What of a history the agent tells before and behind its answer.
+#[derive(Debug, Default)]
+pub(super) struct TellsOn {
+    stage: Stage,
+    /// How many exchanges it has begun to tell: each begins with words of its user's.
+    exchanges: usize,
+    /// It has told something behind the words of its user's that the last of them begins with.
+    is_answered: bool,
+}
+
 /// Whether the agent goes on telling the history behind its answer.
 #[derive(Debug, Default)]
-pub(super) enum TellsOn {
+enum Stage {
     /// It may: it has told nothing but what its user has said.
     #[default]
     Perhaps,
-    /// It does not, or has told all.
+    /// It does not.
     No,
     /// It has answered, and may be telling the rest.
     Awaited { silent_since: i64, has_told_commands: bool },
+    /// It was silent for so long that it counts as having told all, though it may only have been held up.
+    Silent,
 }
 
 impl TellsOn {
     /// The agent has answered at this time; says whether it may be telling the rest.
     pub(super) fn answered(&mut self, now: i64) -> bool {
-        let is_possible = matches!(self, Self::Perhaps);
+        let is_possible = matches!(self.stage, Stage::Perhaps);
         if is_possible {
-            *self = Self::Awaited { silent_since: now, has_told_commands: false };
+            self.stage = Stage::Awaited { silent_since: now, has_told_commands: false };
         }
         is_possible
     }
 
     /// Takes note of what the agent says at this time.
     pub(super) fn note(&mut self, update: &Update<'_>, now: i64) {
-        let is_history = update.kind.is_history();
-        match self {
-            Self::Perhaps if is_history && update.kind != UpdateKind::UserChunk => *self = Self::No,
-            Self::Awaited { silent_since, .. } if is_history => *silent_since = now,
-            Self::Awaited { has_told_commands, .. } => *has_told_commands |= update.name == "available_commands_update",
-            Self::Perhaps | Self::No => {}
+        let (is_history, is_users) = (update.kind.is_history(), update.kind == UpdateKind::UserChunk);
+        match &mut self.stage {
+            stage @ Stage::Perhaps if is_history && !is_users => *stage = Stage::No,
+            Stage::Awaited { silent_since, .. } if is_history => *silent_since = now,
+            Stage::Awaited { has_told_commands, .. } => {
+                *has_told_commands |= update.name == "available_commands_update"
+            }
+            Stage::Perhaps | Stage::No | Stage::Silent => {}
         }
+        let is_exchange = is_users && !update.is_hidden() && (self.exchanges == 0 || self.is_answered);
+        self.exchanges += usize::from(is_exchange);
+        self.is_answered = !is_exchange && (self.is_answered || is_history && !is_users && self.exchanges > 0);
     }
 
     pub(super) fn is_awaited(&self) -> bool {
-        matches!(self, Self::Awaited { .. })
+        matches!(self.stage, Stage::Awaited { .. })
     }
 
     /// Whether it has been silent for long enough, or the clock was set back; once.
     pub(super) fn is_over(&mut self, now: i64) -> bool {
-        let Self::Awaited { silent_since, has_told_commands } = *self else { return false };
+        let Stage::Awaited { silent_since, has_told_commands } = self.stage else { return false };
         let silence = if has_told_commands { SILENCE_WITH_COMMANDS } else { SILENCE };
         let is_over = !(silent_since..silent_since + silence).contains(&now);
         if is_over {
-            *self = Self::No;
+            self.stage = Stage::Silent;
         }
         is_over
+    }
+
+    /// How many exchanges it has told of a history of which the rest may come yet, the last of them perhaps in part. None where no more
+    /// is to come.
+    pub(super) fn held_up_behind(&self) -> Option<usize> {
+        matches!(self.stage, Stage::Silent).then_some(self.exchanges)
     }
 }

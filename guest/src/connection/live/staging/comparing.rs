@@ -155,6 +155,8 @@ impl Staging {
             }
         }
         if !plan.keeps_all() {
+            let turns = (&*ours, &*theirs);
+            plan = reconcile::with_own_prompts(storage, (&session, own_end), self.replayed(), turns, plan)?;
             self.write(cx)?;
             self.index(&plan, cx)?;
         }

@@ -1,0 +1,106 @@
+//! What was sent with a prompt besides words stays in the conversation where the agent tells another answer to it, or more of it, than
+//! was heard: agents tell a file as a link in words, an image as a mark, or leave it out.
+
+use acp_sessions_guest::storage::Memory;
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, World, chunk};
+use crate::scenes::{answers, begun, leave, load_told, prompt_until_sent, says};
+
+fn text(text: &str) -> Value {
+    json!({"type": "text", "text": text})
+}
+
+fn image() -> Value {
+    json!({"type": "image", "data": "aGk=", "mimeType": "image/png"})
+}
+
+fn file() -> Value {
+    json!({"type": "resource_link", "uri": "file:///work/a.rs", "name": "a.rs"})
+}
+
+fn users(content: &Value) -> Value {
+    json!({"sessionUpdate": "user_message_chunk", "content": content})
+}
+
+/// What is shown of `s1` a minute later where its agent tells this: content blocks as they are, the user's behind a mark.
+fn shown(store: &Memory, world: &World, told: &[Value]) -> Vec<String> {
+    world.now.set(world.now.get() + 60_000);
+    let mut desk = Desk::ready(store, world, &json!({"loadSession": true}));
+    let out = load_told(&mut desk, told);
+    leave(desk);
+    let mut said: Vec<String> = Vec::new();
+    for message in &out.client {
+        let update = &message["params"]["update"];
+        let (content, is_users) = (&update["content"], update["sessionUpdate"] == "user_message_chunk");
+        if !is_users && update["sessionUpdate"] != "agent_message_chunk" {
+            continue;
+        }
+        let words =
+            content["text"].as_str().map_or_else(|| format!("[{}]", content["type"].as_str().unwrap()), str::to_owned);
+        match said.last_mut().filter(|last| last.starts_with('>') == is_users) {
+            Some(last) => *last += &words,
+            None => said.push(if is_users { format!("> {words}") } else { words }),
+        }
+    }
+    said
+}
+
+/// How a turn was left.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Left {
+    Ended,
+    Failed,
+    Killed,
+}
+
+#[test]
+fn a_prompt_stays_as_it_was_sent_where_its_answer_is_told_otherwise() {
+    let prompts = [
+        (vec![text("What is this?"), image()], vec![text("What is this?")], "> What is this?[image]"),
+        (
+            vec![text("What is this?"), image()],
+            vec![text("What is this?"), text("[Image #1]")],
+            "> What is this?[image]",
+        ),
+        (vec![text("Fix "), file()], vec![text("Fix "), text("[@a.rs](file:///work/a.rs)")], "> Fix [resource_link]"),
+        (vec![file(), text("Fix it")], vec![text("[@a.rs](file:///work/a.rs)Fix it")], "> [resource_link]Fix it"),
+    ];
+    for (sent, told, expected) in &prompts {
+        for (left, heard, kept) in [
+            (Left::Ended, "That is a cat, I think.", "It may be a dog."),
+            (Left::Failed, "That is a c", "It may be a dog."),
+            (Left::Killed, "That is a c", "That is a cat, I think."),
+        ] {
+            for has_next in [true, false] {
+                let (store, world) = (Memory::new(), World::unrecorded());
+                let mut desk = begun(&store, &world, &json!({"loadSession": true}), &[("one", "First.")]);
+                prompt_until_sent(&mut desk, "turn", sent);
+                desk.agent(says(heard));
+                desk.wait(1000);
+                match left {
+                    Left::Ended => drop(desk.agent(answers("turn"))),
+                    Left::Failed => {
+                        drop(desk.agent(json!({"id": "turn", "error": {"code": -32603, "message": "overloaded"}})))
+                    }
+                    Left::Killed => {}
+                }
+                if has_next && left != Left::Killed {
+                    desk.turn("s1", "three", &["Third."]);
+                }
+                leave(desk);
+                let mut replay = vec![users(&text("one")), chunk("agent_message_chunk", "First.")];
+                replay.extend(told.iter().map(users));
+                replay.push(chunk("agent_message_chunk", kept));
+                let mut stays = vec!["> one".to_owned(), "First.".to_owned(), (*expected).to_owned(), kept.to_owned()];
+                if has_next {
+                    replay.extend([users(&text("three")), chunk("agent_message_chunk", "Third.")]);
+                    stays.extend(["> three".to_owned(), "Third.".to_owned()]);
+                }
+                for time in ["first", "second", "third"] {
+                    assert_eq!(shown(&store, &world, &replay), stays, "{time} {left:?} {has_next} {told:?}");
+                }
+            }
+        }
+    }
+}
