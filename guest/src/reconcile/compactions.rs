@@ -13,6 +13,8 @@ pub(super) struct Compactions {
     pub(super) is_first: bool,
     /// The entries of those behind the first thing told, and what of the answer that they stand in came before.
     behind: Vec<(u64, Sum)>,
+    /// The tool call (its id, as JSON) that the last of them is told as, if it is.
+    call: Option<String>,
 }
 
 impl Compactions {
@@ -25,6 +27,19 @@ impl Compactions {
             self.behind.remove(0);
         }
         self.behind.push((number, answered));
+        self.call = None;
+    }
+
+    /// The last of them is told as the tool call of this id (JSON).
+    pub(super) fn begun_by(&mut self, call: Option<&str>) {
+        self.call = call.map(str::to_owned);
+    }
+
+    /// The tool call of this id (JSON) has failed: if it was the last of them, nothing was compacted.
+    pub(super) fn failed(&mut self, call: &str) {
+        if self.call.take_if(|begun| begun == call).is_some() {
+            self.behind.pop();
+        }
     }
 
     /// Which of these turns those behind the first thing told stand in, and what of the answer comes before them.

@@ -7,6 +7,10 @@ use serde_json::value::RawValue;
 
 use crate::transcript::{Ended, Entry, Kind, Remark, is_for_agent_alone, without_marks};
 
+/// How a compaction stands that has come to its end, and a tool call that has failed, as JSON.
+const COMPLETED: &str = "\"completed\"";
+const FAILED: &str = "\"failed\"";
+
 /// An entry, as far as it matters who said what.
 #[derive(Debug)]
 pub(super) enum Event<'a> {
@@ -20,10 +24,12 @@ pub(super) enum Event<'a> {
     Remark { remark: Remark, message: Option<&'a str>, content: Option<&'a RawValue> },
     /// A part of this message of the agent.
     Agent { message: Option<&'a str>, content: Option<&'a RawValue> },
-    /// The agent compacts what was said before, or has.
+    /// The agent has compacted what was said before.
     Compaction,
-    /// The same, told as a tool call.
-    Compacting,
+    /// The same, told as a tool call of this id: it may fail.
+    Compacting { call: Option<&'a str> },
+    /// The tool call of this id has failed.
+    Failed { call: &'a str },
     /// Something else the agent did.
     Done,
     /// A turn came to its end.
@@ -48,6 +54,10 @@ struct Update<'a> {
     message: Option<&'a RawValue>,
     #[serde(borrow, rename = "_meta", default)]
     meta: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    status: Option<&'a RawValue>,
+    #[serde(borrow, rename = "toolCallId", default)]
+    call: Option<&'a RawValue>,
 }
 
 /// What Claude Code tells of a tool call of its own.
@@ -88,8 +98,9 @@ impl<'a> Event<'a> {
             }
             Kind::Update => {
                 let Ok(Params { update }) = serde_json::from_str::<Params<'_>>(entry.json) else { return Self::Other };
-                let Update { kind, content, message, meta } = update;
-                let message = message.map(RawValue::get);
+                let Update { kind, content, message, meta, status, call } = update;
+                let (message, call) = (message.map(RawValue::get), call.map(RawValue::get));
+                let is_failed = status.is_some_and(|status| status.get() == FAILED);
                 match kind.as_ref() {
                     "user_message_chunk"
                         if let Some(content) = content.filter(|block| is_for_agent_alone(block.get())) =>
@@ -106,8 +117,9 @@ impl<'a> Event<'a> {
                     {
                         Self::Remark { remark: Remark::Summary, message, content }
                     }
-                    "compaction_update" => Self::Compaction,
-                    "tool_call" if meta.is_some_and(is_of_compaction) => Self::Compacting,
+                    "compaction_update" if status.is_none_or(|status| status.get() == COMPLETED) => Self::Compaction,
+                    "tool_call" if meta.is_some_and(is_of_compaction) && !is_failed => Self::Compacting { call },
+                    "tool_call_update" if is_failed => call.map_or(Self::Done, |call| Self::Failed { call }),
                     _ => Self::Done,
                 }
             }

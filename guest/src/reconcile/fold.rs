@@ -234,11 +234,16 @@ impl Fold {
                 self.agent(number, None);
                 self.compacted(number);
             }
-            Event::Compacting if self.is_of_transcript() => {
+            Event::Compacting { call } if self.is_of_transcript() => {
                 self.agent(number, None);
                 self.compacted(number);
+                self.compactions.begun_by(call);
             }
-            Event::Compacting | Event::Done => self.agent(number, None),
+            Event::Failed { call } => {
+                self.agent(number, None);
+                self.compactions.failed(call);
+            }
+            Event::Compacting { .. } | Event::Done => self.agent(number, None),
             Event::End(ended) => {
                 self.anything_else(number);
                 if let Some(open) = &mut self.open {

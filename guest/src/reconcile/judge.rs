@@ -64,7 +64,8 @@ fn drafted(mut draft: Draft, log: &[Turn], heard: Heard, replay: &[Turn]) -> Pla
         let (turn, theirs) = (&log[at], &replay[other]);
         // Where more was said behind it, the agent has lost that as well.
         let is_last = log_rest == log.len();
-        let has_lost = if is_last { turn.is_lost_in_part(theirs) } else { turn.is_told_less_of(theirs) };
+        let has_lost_last = || turn.is_lost_in_part(theirs) || turn.is_finished_elsewhere(theirs);
+        let has_lost = if is_last { has_lost_last() } else { turn.is_told_less_of(theirs) };
         if replay_rest == replay.len() && has_lost {
             draft.keep_lost(turn);
         } else {

@@ -2,8 +2,10 @@
 //! behind that. That it has said so all the same, so what the transcript has of it stays.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
 use super::align::{TELLING, align, align_last};
+use super::commands;
 use super::compactions::Compactions;
 use super::draft::is_held;
 use super::places::Places;
@@ -13,40 +15,97 @@ use super::turn::Turn;
 /// How many turns are looked at for the one that a summary was made in: commands that were called behind it, and that one.
 const MOST: usize = 16;
 
-/// The replay, with the turns of the log that its summaries stand for in their places. `ends_with`: whether the answer of one of these
-/// turns of the log ends with this; a turn may be compacted while it is under way.
+/// The replay, with the turns of the log that its summaries stand for in their places. `ends_with`: whether the answer of one of
+/// these turns of the log ends with this; a turn may be compacted while it is under way.
 pub(super) fn with_summed_up<E>(
     (log, ours): (&[Turn], &Compactions),
     (replay, theirs): (Vec<Turn>, &Compactions),
     ends_with: impl FnOnce(&[&Turn], Sum) -> Result<bool, E>,
 ) -> Result<Vec<Turn>, E> {
-    if theirs.are_none() {
+    let is_cut = !theirs.is_first && begins_amid(log, &replay);
+    if theirs.are_none() && !is_cut {
         return Ok(replay);
     }
-    let places = ours.places(log).into_iter().map(|(place, _)| place);
-    let log = Log { turns: log, compacted: places.filter(|place| is_its(&log[*place])).collect() };
-    let replay = with_summed_up_amid(&log, replay, theirs);
-    if theirs.is_first { with_summed_up_before(&log, replay, ends_with) } else { Ok(replay) }
+    // What the agent tells otherwise of commands is what the log has, wherever it was compacted.
+    let (joined, told) = commands::joined(log, &replay);
+    let (joined, told) = (joined.into_owned(), told.into_owned());
+    let mut places = ours.places(&joined);
+    places.retain(|(place, _)| is_its(&joined[*place]));
+    let rest = |(place, before): &(usize, Sum)| {
+        let answer = joined[*place].agent.sum();
+        (before.length() <= answer.length()).then(|| (*place, answer.behind(*before)))
+    };
+    let rests = places.iter().filter_map(rest).collect();
+    let compacted = places.into_iter().map(|(place, _)| place).collect();
+    let log = Log { all: log, turns: &joined, compacted, rests };
+    let replay = with_summed_up_amid(&log, Replay { all: replay, turns: told }, theirs);
+    let begins = match (theirs.is_first, is_cut) {
+        (true, _) => Begins::WithSummary,
+        (false, true) => Begins::Amid,
+        (false, false) => return Ok(replay.all),
+    };
+    with_summed_up_before(&log, replay, begins, ends_with)
+}
+
+/// Whether a replay may be what is left of a conversation that was cut in the midst of an answer, without a summary: Pi keeps one that
+/// its adapter does not tell.
+fn begins_amid(log: &[Turn], replay: &[Turn]) -> bool {
+    let is_rest = |turn: &Turn| turn.user.is_empty() && turn.agent.sum().length() >= TELLING;
+    let is_asked =
+        log.iter().find(|turn| is_its(turn) && !turn.is_silent()).is_some_and(|first| !first.user.is_empty());
+    is_asked && replay.first().is_some_and(is_rest)
+}
+
+/// How a replay begins that does not tell all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Begins {
+    WithSummary,
+    /// Perhaps in the midst of an answer.
+    Amid,
 }
 
 /// The turns of a transcript.
 struct Log<'a> {
+    all: &'a [Turn],
+    /// Those that are told as one are one.
     turns: &'a [Turn],
     /// In which of them, or behind which, the agent has compacted what was said before, as far as the transcript has it.
     compacted: Vec<usize>,
+    /// What was answered behind that in those.
+    rests: Vec<(usize, Sum)>,
 }
 
-/// The same for a summary that it begins with.
+impl Log<'_> {
+    /// All that these turns are made of, as the agent would tell it.
+    fn summed_up(&self, turns: &[Turn]) -> Vec<Turn> {
+        let mut runs: Vec<RangeInclusive<u64>> = turns.iter().flat_map(|turn| turn.at.runs()).collect();
+        runs.sort_unstable_by_key(|run| *run.start());
+        let is_in = |turn: &&Turn| {
+            let first = turn.at.start();
+            runs.get(runs.partition_point(|run| *run.end() < first)).is_some_and(|run| run.contains(&first))
+        };
+        summed_up(self.all.iter().filter(is_in))
+    }
+}
+
+/// The turns of a replay, and the same as they are compared.
+struct Replay {
+    all: Vec<Turn>,
+    turns: Vec<Turn>,
+}
+
+/// The same for a summary that it begins with, or what is left of an answer.
 fn with_summed_up_before<E>(
     log: &Log<'_>,
-    mut replay: Vec<Turn>,
+    mut replay: Replay,
+    begins: Begins,
     ends_with: impl FnOnce(&[&Turn], Sum) -> Result<bool, E>,
 ) -> Result<Vec<Turn>, E> {
-    let Behind { until, paired } = told_behind(log, 0, &replay);
-    let rest = replay.first().filter(|rest| rest.user.is_empty() && paired != Some(0));
-    let rest = rest.map(|rest| rest.agent.sum());
-    let summed_up = summed_up(&log.turns[..until]);
-    if let Some(rest) = rest.filter(|_| !summed_up.is_empty()) {
+    let Behind { mut until, paired } = told_behind(log, 0, &replay.turns);
+    let rest = replay.turns.first().filter(|rest| rest.user.is_empty() && paired != Some(0));
+    let rest = rest.map(|rest| rest.agent.sum()).filter(|_| until > 0);
+    let mut is_ours = rest.is_some_and(Sum::is_empty);
+    if let Some(rest) = rest.filter(|rest| !rest.is_empty()) {
         // The summary by itself, or what is known of the turn that it was made in. A command may have been called behind it.
         let mut last: Vec<&Turn> = Vec::new();
         for turn in log.turns[..until].iter().rev().filter(|turn| is_its(turn)).take(MOST) {
@@ -55,32 +114,44 @@ fn with_summed_up_before<E>(
                 break;
             }
         }
-        if rest.is_empty() || ends_with(&last, rest)? {
-            replay.remove(0);
+        is_ours = ends_with(&last, rest)?;
+        // Or somebody went back to the end of that turn.
+        let mut rests = log.rests.iter().rev().filter(|_| begins == Begins::WithSummary && !is_ours);
+        if let Some((place, _)) = rests.find(|(place, answered)| *place < until && *answered == rest) {
+            (is_ours, until) = (true, place + 1);
         }
     }
-    Ok(summed_up.into_iter().chain(replay).collect())
+    if begins == Begins::Amid && !is_ours {
+        return Ok(replay.all);
+    }
+    let summed_up = log.summed_up(&log.turns[..until]);
+    if is_ours && !summed_up.is_empty() {
+        replay.all.remove(0);
+    }
+    Ok(summed_up.into_iter().chain(replay.all).collect())
 }
 
 /// The same for summaries that are told behind something else: each stands for what the log has between what is told before it and
 /// what is told behind it. Where the log has a compaction there itself, what was said before that is told, and nothing is missing.
-fn with_summed_up_amid(log: &Log<'_>, mut replay: Vec<Turn>, theirs: &Compactions) -> Vec<Turn> {
-    let is_between_turns =
-        |(place, answered): &(usize, Sum)| replay[*place].agent.sum() == *answered && !replay[*place].is_silent();
-    let places = theirs.places(&replay).into_iter().filter(is_between_turns).map(|(place, _)| place);
+fn with_summed_up_amid(log: &Log<'_>, mut replay: Replay, theirs: &Compactions) -> Replay {
+    let is_between_turns = |(place, answered): &(usize, Sum)| {
+        replay.all[*place].agent.sum() == *answered && !replay.all[*place].is_silent()
+    };
+    let places = theirs.places(&replay.all).into_iter().filter(is_between_turns).map(|(place, _)| place);
     let places: BTreeSet<usize> = places.collect();
     if places.is_empty() {
         return replay;
     }
-    let pairs = if theirs.is_first { align_last(log.turns, &replay) } else { align(log.turns, &replay) };
+    let is_first = theirs.is_first;
+    let pairs = if is_first { align_last(log.turns, &replay.turns) } else { align(log.turns, &replay.turns) };
     for place in places.into_iter().rev() {
         let Ok(told) = pairs.binary_search_by_key(&place, |(_, other)| *other) else { continue };
         let before = pairs[told].0;
-        let Behind { until, .. } = told_behind(log, before + 1, &replay[place + 1..]);
+        let Behind { until, .. } = told_behind(log, before + 1, &replay.turns[place + 1..]);
         if log.compacted.iter().all(|compacted| !(before..until).contains(compacted)) {
-            let behind = replay.split_off(place + 1);
-            replay.extend(summed_up(&log.turns[before + 1..until]));
-            replay.extend(behind);
+            let summed = &log.turns[before + 1..until];
+            replay.all.splice(place + 1..place + 1, log.summed_up(summed));
+            replay.turns.splice(place + 1..place + 1, summed_up(summed));
         }
     }
     replay
@@ -159,8 +230,8 @@ fn is_its(turn: &Turn) -> bool {
 }
 
 /// These turns of the log as the agent would tell them.
-fn summed_up(log: &[Turn]) -> Vec<Turn> {
-    log.iter().filter(|turn| is_its(turn)).map(untold).collect()
+fn summed_up<'t>(log: impl IntoIterator<Item = &'t Turn>) -> Vec<Turn> {
+    log.into_iter().filter(|turn| is_its(turn)).map(untold).collect()
 }
 
 /// A turn that the agent does not tell.

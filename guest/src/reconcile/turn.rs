@@ -70,6 +70,8 @@ impl Uncopied {
 pub enum Outcome {
     /// It came to its end, neither cut off nor cancelled nor failed.
     Finished,
+    /// So it did, but in the agent's session it ends before the agent went on to work at it.
+    FinishedElsewhere,
     /// It did not.
     CutOff,
     /// It failed, or was cancelled, before the agent said anything: the prompt need not have reached it, or stay there.
@@ -103,7 +105,7 @@ impl Turn {
 
     /// Whether it came to its end, neither cut off nor cancelled nor failed.
     pub fn is_finished(&self) -> bool {
-        self.outcome == Outcome::Finished
+        matches!(self.outcome, Outcome::Finished | Outcome::FinishedElsewhere)
     }
 
     /// Whether it is a turn of the agent's that did not come to its end.
@@ -145,6 +147,11 @@ impl Turn {
         let is_whole_elsewhere =
             self.took_part == Some(true) && self.is_finished() && self.uncopied == Uncopied::Nothing;
         is_whole_elsewhere && self.user == theirs.user && !told.is_empty() && told.length() < self.agent.sum().length()
+    }
+
+    /// Whether it was the last, and in that turn of the agent's the work is missing that the agent did in it at last.
+    pub(super) fn is_finished_elsewhere(&self, theirs: &Self) -> bool {
+        self.outcome == Outcome::FinishedElsewhere && self.is_told_less_of(theirs)
     }
 
     /// The agent has gone on with it here.

@@ -13,10 +13,10 @@ use super::replayed::Replayed;
 use super::sum::Sum;
 use super::summary::with_summed_up;
 use super::text::Writer;
-use super::turn::{Strip, Turn};
+use super::turn::{Outcome, Strip, Turn};
 use crate::storage::{Result, Storage};
 use crate::store::{Segment, Session};
-use crate::transcript::Replay;
+use crate::transcript::{Entry, Replay};
 
 /// The turns of a session's transcript, its own log up to the entry `own_end`, in the order in which it is shown.
 pub fn of_transcript<S: Storage>(storage: &S, session: &Session, own_end: u32, strip: Strip) -> Result<Vec<Turn>> {
@@ -54,6 +54,7 @@ pub fn of_both<S: Storage>(
     let grain = Grain::of(&theirs);
     if grain == Grain::Turns {
         note_told_in_part(storage, session, own_end, &mut ours, &theirs)?;
+        note_finished_elsewhere(storage, (session, own_end), replayed, &mut ours, &theirs)?;
     } else {
         ours = transcript(storage, session, own_end, fold().by(grain))?.joined();
         let fold = Fold::beside(strip, &ours, &Asides::default()).knowing(attached, brought).by(grain);
@@ -127,6 +128,35 @@ fn note_told_in_part<S: Storage>(
     let is_begun = looked_for.into_iter().zip(begun).filter(|(part, begun)| *begun == Some(part.told));
     in_part::note(ours, theirs, is_begun.map(|(part, _)| part));
     Ok(())
+}
+
+/// Notes whether the agent has done more in the last turn than it tells: where its user wants that, Claude Code carries out a plan in
+/// another transcript. What it has only said, and not kept, it need not know.
+fn note_finished_elsewhere<S: Storage>(
+    storage: &S,
+    (session, own_end): (&Session, u32),
+    replayed: Replayed<'_>,
+    ours: &mut [Turn],
+    theirs: &[Turn],
+) -> Result<()> {
+    let (Some(last), Some(told)) = (ours.last_mut(), theirs.last()) else { return Ok(()) };
+    if !last.is_told_less_of(told) {
+        return Ok(());
+    }
+    let (mut done, mut told_of) = (0_usize, 0_usize);
+    Replay::up_to(session, own_end).each(storage, |number, text| done += count_call(last, number, text))?;
+    replayed.each(storage, |number, text| told_of += count_call(told, number, text))?;
+    if done > told_of {
+        last.outcome = Outcome::FinishedElsewhere;
+    }
+    Ok(())
+}
+
+/// One, where this entry begins a tool call of the turn.
+fn count_call(turn: &Turn, number: u64, text: &str) -> usize {
+    let is_its = turn.at.runs().any(|run| run.contains(&number));
+    let name = || Entry::parse(text).and_then(|entry| entry.update_name().map(|name| name == "tool_call"));
+    usize::from(is_its && name() == Some(true))
 }
 
 /// Puts them in the order of their places; what has none, because it is told in other turns, stays behind what was begun before

@@ -34,8 +34,10 @@ const CHOOSE_AGAIN: &str = "Is it well?\n\nAvailable branches:\n- YES\n- NO\n\nR
                             Your last response did not include a valid choice. Reply with one of the choices using \
                             <choice>...</choice>.";
 
-/// Among the pieces of an answer: what was said before is compacted here, and what follows is said by itself, when the turn is over.
+/// Among the pieces of an answer: what was said before is compacted here, or was to be, and what follows is said by itself, when the
+/// turn is over.
 const COMPACTED: &str = "(compacted)";
+const NOT_COMPACTED: &str = "(not compacted)";
 const BY_ITSELF: &str = "(by itself)";
 
 /// What a user said, in what pieces it was answered, and why the turn ended.
@@ -94,6 +96,9 @@ const BUILD: Turn =
 const AMID: Turn = ("go on", &["Before the compaction. ", COMPACTED, "Behind the compaction."], Well);
 const UNSEEN: Turn = ("go on", &["Before the compaction. ", "Behind the compaction."], Well);
 const WAITS: Turn = ("wait", &["I wait for you.", BY_ITSELF, COMPACTED], Well);
+const REVIEW: Turn = ("/review 12", &["The review says that all is very well."], Well);
+const FAILED: Turn = ("go on", &["Before the compaction. ", NOT_COMPACTED, "It has failed."], Well);
+const LONG: Turn = ("three", &["The third answer ", "is cut in the midst, as it is far too long."], Well);
 const TWO: Turn = ("two", &["The second answer."], Well);
 const GIVEN: Turn = (BROUGHT, &["We go on with the parser then."], Well);
 const GIVEN_SHORTLY: Turn = (BROUGHT, &["Ok"], Well);
@@ -126,6 +131,31 @@ const CASES: &[Case] = &[
         told: &[User(SUMMARY), Agent("has two parts."), User("four"), Agent("The fourth answer, which is long enough.")] },
     Case { name: "compacted in the midst of the last turn", turns: FOUR.split_at(3).0, shown: None,
         told: &[User(SUMMARY), Agent("has two parts.")] },
+    Case { name: "a command behind a compaction", turns: &[FOUR[0], TWO, FOUR[2], REVIEW, FOUR[3]], shown: None,
+        told: &[User(SUMMARY), User("three"), Agent("The third answer has two parts."), Agent(REVIEW.1[0]), User("four"), Agent(FOUR[3].1[0])] },
+    Case { name: "a command behind a compaction, at the end", turns: &[FOUR[0], TWO, FOUR[2], REVIEW], shown: None,
+        told: &[User(SUMMARY), User("three"), Agent("The third answer has two parts."), Agent(REVIEW.1[0])] },
+    Case { name: "two commands behind a compaction", turns: &[FOUR[0], TWO, FOUR[2], REVIEW, REVIEW, FOUR[3]], shown: None,
+        told: &[User(SUMMARY), User("three"), Agent("The third answer has two parts."), Agent(REVIEW.1[0]), Agent(REVIEW.1[0]), User("four"), Agent(FOUR[3].1[0])] },
+    Case { name: "a command right behind a compaction", turns: &[FOUR[0], TWO, REVIEW, FOUR[3]], shown: None,
+        told: &[User(SUMMARY), Agent(REVIEW.1[0]), User("four"), Agent(FOUR[3].1[0])] },
+    Case { name: "two commands right behind a compaction", turns: &[FOUR[0], TWO, REVIEW, REVIEW, FOUR[3]], shown: None,
+        told: &[User(SUMMARY), Agent(REVIEW.1[0]), Agent(REVIEW.1[0]), User("four"), Agent(FOUR[3].1[0])] },
+    Case { name: "summed up from behind a command", turns: &[FOUR[0], REVIEW, TWO, FOUR[2], FOUR[3]], shown: None,
+        told: &[User("one"), Agent(FOUR[0].1[0]), Agent(REVIEW.1[0]), User(SUMMARY), User("four"), Agent(FOUR[3].1[0])] },
+    Case { name: "gone back to the end of a turn in whose midst it was compacted", turns: &[FOUR[0], AMID, FOUR[2]],
+        shown: Some("> oneThe first answer.> go onBefore the compaction. Behind the compaction.> otherSaid elsewhere."),
+        told: &[User(SUMMARY), Agent("Behind the compaction."), User("other"), Agent("Said elsewhere.")] },
+    Case { name: "gone on with behind a turn in whose midst it was compacted", turns: &[FOUR[0], AMID, FOUR[2]], shown: None,
+        told: &[User(SUMMARY), Agent("Behind the compaction."), User("three"), Agent("The third answer has two parts.")] },
+    Case { name: "summed up behind a compaction that failed", turns: &[FOUR[0], FAILED, TWO, FOUR[2], FOUR[3]], shown: None,
+        told: &[User("one"), Agent(FOUR[0].1[0]), User(SUMMARY), User("four"), Agent(FOUR[3].1[0])] },
+    Case { name: "cut in the midst of an answer without a summary", turns: &[FOUR[0], TWO, LONG, FOUR[3]], shown: None,
+        told: &[Agent(LONG.1[1]), User("four"), Agent(FOUR[3].1[0])] },
+    Case { name: "cut in the midst of the last answer without a summary", turns: &[FOUR[0], TWO, LONG], shown: None, told: &[Agent(LONG.1[1])] },
+    Case { name: "cut in the midst of an answer, and gone on with elsewhere", turns: &[FOUR[0], TWO, LONG],
+        shown: Some("> oneThe first answer.> twoThe second answer.> threeThe third answer is cut in the midst, as it is far too long.> moreSaid elsewhere."),
+        told: &[Agent(LONG.1[1]), User("more"), Agent("Said elsewhere.")] },
     Case { name: "compacted at the end", turns: FOUR, shown: None, told: &[User(SUMMARY)] },
     Case { name: "compacted, and all of it told", turns: FOUR.split_at(2).0, shown: None,
         told: &[User("one"), Agent("The first answer."), User(SUMMARY), User("two"), Agent("The second answer.")] },
@@ -327,13 +357,18 @@ fn piece(answer: &str) -> Value {
         "sessionUpdate": "tool_call", "toolCallId": "c1", "title": "Compact conversation", "kind": "think",
         "status": "completed", "_meta": {"claudeCode": {"toolName": "compact"}},
     });
-    if answer == COMPACTED { update("s1", compacts) } else { says(answer) }
+    let fails = json!({"sessionUpdate": "compaction_update", "compactionId": "k0", "status": "failed"});
+    match answer {
+        COMPACTED => update("s1", compacts),
+        NOT_COMPACTED => update("s1", fails),
+        _ => says(answer),
+    }
 }
 
 fn as_had(turns: &[Turn]) -> String {
     let turns: Vec<String> =
         turns.iter().map(|(prompt, answers, _)| format!("> {prompt}{}", answers.concat())).collect();
-    turns.concat().replace(COMPACTED, "").replace(BY_ITSELF, "")
+    turns.concat().replace(NOT_COMPACTED, "").replace(COMPACTED, "").replace(BY_ITSELF, "")
 }
 
 fn short(words: &str) -> String {

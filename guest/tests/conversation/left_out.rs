@@ -232,3 +232,40 @@ fn what_is_left_out_of_the_last_turn_that_is_told_with_all_behind_it_stays_and_i
         }
     }
 }
+
+#[test]
+fn what_was_done_elsewhere_at_last_is_told_to_the_agent_and_what_it_has_only_said_is_not() {
+    const PLAN: &[Told] = &[Agent("Here is my plan."), Call("c1")];
+    const DONE: &[Told] = &[
+        Agent("Here is my plan."),
+        Call("c1"),
+        Agent("I carry it out."),
+        Call("c2"),
+        Call("c3"),
+        Agent("I have carried out the plan."),
+    ];
+    const LIMIT: &[Told] = &[Agent("Here is my plan."), Call("c1"), Agent("You have reached your limit.")];
+    for (had_at_last, is_told) in [(DONE, true), (LIMIT, false)] {
+        let (world, turns) = (World::unrecorded(), [HELLO, ("plan it", had_at_last)]);
+        let store = had(&turns, &world);
+        let told = [kept(&[HELLO]), vec![User("plan it")], PLAN.to_vec()].concat();
+        for time in ["first", "again"] {
+            let (shown, is_set_aside) = shown_by(&store, &world, &told, true);
+            assert_eq!((shown, is_set_aside), (lines(&turns), false), "{is_told}, {time}");
+        }
+        let mut desk = opened(&store, &world, true);
+        tell(&mut desk, &told);
+        let out = prompt_until_sent(&mut desk, "turn", &[json!({"type": "text", "text": "Commit it"})]);
+        let account = account(&out);
+        assert_eq!(account.is_some_and(|account| account.contains("I have carried out the plan.")), is_told);
+        desk.agent(update("s1", telling(Agent("It is committed."), 900)));
+        desk.agent(json!({"id": "turn", "result": {"stopReason": "end_turn"}}));
+        leave(desk);
+        let more: &[Turn] = &[("Commit it", &[Agent("It is committed.")])];
+        let told = [told, kept(more)].concat();
+        for time in ["first", "again"] {
+            let (shown, is_set_aside) = shown_by(&store, &world, &told, true);
+            assert_eq!((shown, is_set_aside), (lines(&turns) + &lines(more), false), "{is_told}, {time}");
+        }
+    }
+}
