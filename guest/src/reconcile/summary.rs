@@ -50,7 +50,7 @@ pub(super) fn with_summed_up<E>(
 /// Whether a replay may be what is left of a conversation that was cut in the midst of an answer, without a summary: Pi keeps one that
 /// its adapter does not tell.
 fn begins_amid(log: &[Turn], replay: &[Turn]) -> bool {
-    let is_rest = |turn: &Turn| turn.user.is_empty() && turn.agent.sum().length() >= TELLING;
+    let is_rest = |turn: &Turn| turn.user.is_empty() && !turn.agent.sum().is_empty();
     let is_asked =
         log.iter().find(|turn| is_its(turn) && !turn.is_silent()).is_some_and(|first| !first.user.is_empty());
     is_asked && replay.first().is_some_and(is_rest)
@@ -121,7 +121,9 @@ fn with_summed_up_before<E>(
             (is_ours, until) = (true, place + 1);
         }
     }
-    if begins == Begins::Amid && !is_ours {
+    // A few words may be the end of anything, unless what was said behind them follows.
+    let is_telling = paired == Some(1) || rest.is_some_and(|rest| rest.length() >= TELLING);
+    if begins == Begins::Amid && !(is_ours && is_telling) {
         return Ok(replay.all);
     }
     let summed_up = log.summed_up(&log.turns[..until]);
