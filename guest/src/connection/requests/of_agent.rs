@@ -70,14 +70,19 @@ impl OfAgent {
         self.open.get(id)?.as_ref()
     }
 
-    /// What it asks for permission for in a session, with the tool calls that it is for.
-    pub(in crate::connection) fn permissions_of(&self, key: &Key) -> Vec<(Id, Option<String>)> {
-        let asked = self.open.iter().filter_map(|(id, of)| Some((id, of.as_ref().filter(|of| of.session == *key)?)));
-        let permission = |(id, of): (&Id, &AskedOfUser)| match &of.matter {
-            Matter::Permission { tool_call } => Some((id.clone(), tool_call.clone())),
-            Matter::Elicitation => None,
-        };
-        asked.filter_map(permission).collect()
+    /// Whether its user is to answer something that it asks in a session.
+    pub(in crate::connection) fn is_any_in(&self, key: &Key) -> bool {
+        self.in_session(key).next().is_some()
+    }
+
+    /// What it asks its user in a session.
+    pub(in crate::connection) fn matters_in(&self, key: &Key) -> Vec<(Id, Matter)> {
+        self.in_session(key).map(|(id, asked)| (id.clone(), asked.matter.clone())).collect()
+    }
+
+    fn in_session<'a>(&'a self, key: &'a Key) -> impl Iterator<Item = (&'a Id, &'a AskedOfUser)> {
+        let asked = self.open.iter().filter_map(|(id, of)| Some((id, of.as_ref()?)));
+        asked.filter(move |(_, asked)| asked.session == *key)
     }
 
     /// It is answered for the client. Returns whether that is remembered.
