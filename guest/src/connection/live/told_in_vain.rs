@@ -24,13 +24,10 @@ impl LiveSession {
         }
     }
 
-    /// Gives up on an agent that has been silent for too long, and does not wait for its user.
+    /// Gives up on an agent that has been silent for too long.
     pub(in crate::connection) fn telling_overdue<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
-        let is_user_asked = cx.requests.of_agent.is_any_in(&self.key);
-        let Phase::Open { busy: Some(Busy::ToldInVain { alive }), .. } = &mut self.phase else { return };
-        if is_user_asked {
-            *alive = cx.running();
-        } else if alive.until(cx.running()) >= i64::from(cx.settings.agent_timeout_ms) {
+        let Phase::Open { busy: Some(Busy::ToldInVain { alive }), .. } = &self.phase else { return };
+        if alive.until(cx.running()) >= i64::from(cx.settings.agent_timeout_ms) {
             cx.push(Effect::GiveUp(self.agent_id.to_string()));
             self.go_on_untold(cx);
         }

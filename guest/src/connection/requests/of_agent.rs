@@ -70,19 +70,10 @@ impl OfAgent {
         self.open.get(id)?.as_ref()
     }
 
-    /// Whether its user is to answer something that it asks in a session.
-    pub(in crate::connection) fn is_any_in(&self, key: &Key) -> bool {
-        self.in_session(key).next().is_some()
-    }
-
     /// What it asks its user in a session.
     pub(in crate::connection) fn matters_in(&self, key: &Key) -> Vec<(Id, Matter)> {
-        self.in_session(key).map(|(id, asked)| (id.clone(), asked.matter.clone())).collect()
-    }
-
-    fn in_session<'a>(&'a self, key: &'a Key) -> impl Iterator<Item = (&'a Id, &'a AskedOfUser)> {
-        let asked = self.open.iter().filter_map(|(id, of)| Some((id, of.as_ref()?)));
-        asked.filter(move |(_, asked)| asked.session == *key)
+        let asked = self.open.iter().filter_map(|(id, of)| Some((id, of.as_ref().filter(|of| of.session == *key)?)));
+        asked.map(|(id, of)| (id.clone(), of.matter.clone())).collect()
     }
 
     /// It is answered for the client. Returns whether that is remembered.

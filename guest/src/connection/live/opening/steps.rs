@@ -384,15 +384,14 @@ impl LiveSession {
         }
     }
 
-    /// Gives up on an agent that has been silent for too long. While its user has a question of its to answer, it may be waiting for
-    /// that.
+    /// Gives up on an agent that has been silent for too long. While its user has something to answer that it has asked meanwhile, it
+    /// may be waiting for that.
     pub(in crate::connection) fn opening_overdue<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         let running = cx.running();
         let limit = i64::from(cx.settings.agent_timeout_ms);
         let agent_id = self.agent_id.to_string();
-        let is_user_asked = cx.requests.of_agent.is_any_in(&self.key);
         let Some(opening) = self.opening_mut() else { return };
-        if is_user_asked {
+        if opening.questions.is_any_open() {
             opening.alive = running;
             return;
         }
