@@ -16,6 +16,9 @@ pub(super) const CANCELLED: &str = "{\"stopReason\":\"cancelled\"}";
 /// What an agent is answered that has asked for permission where nobody is to answer any more.
 pub(super) const NOT_ANSWERED: &str = "{\"outcome\":{\"outcome\":\"cancelled\"}}";
 
+/// The same of one that has asked its user for something else.
+pub(super) const NOT_FILLED_IN: &str = "{\"action\":\"cancel\"}";
+
 /// What a prompt ends with that was answered to its end.
 pub(super) const END_TURN: &str = "{\"stopReason\":\"end_turn\"}";
 

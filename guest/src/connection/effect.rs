@@ -8,7 +8,7 @@ use super::key::Key;
 use super::load::Share;
 use super::method::Method;
 use super::params::Rest;
-use super::requests::{Outgoing, OwnId};
+use super::requests::{Matter, Outgoing, OwnId};
 use crate::rpc::{Id, Object, RpcError};
 
 /// A line that waits, and the request in it, if it is one.
@@ -90,8 +90,8 @@ pub(super) enum Effect {
     Over(Key),
     /// No prompt is open any more in this session, which is being closed and was started on behalf of another.
     PromptsAnswered(Key),
-    /// Nobody is to answer these requests of the agent's for permission, by the ids that the client knows them by.
-    TakeBack(Vec<Id>),
+    /// Nobody is to answer any more what the agent has asked its user by these requests, by the ids that the client knows them by.
+    TakeBack(Vec<(Id, Matter)>),
     /// The agent has started a session of its own on behalf of this one (unstable: `subagent_update`).
     Subagent { parent: String, update: String },
     /// Log this.

@@ -45,5 +45,14 @@ impl CallUpdate {
 
 /// The `update` member that ends this call as failed.
 pub(super) fn failed(id: &str) -> String {
-    json!({"sessionUpdate": "tool_call_update", "toolCallId": id, "status": "failed"}).to_string()
+    ended(id, "failed")
+}
+
+/// The same as completed.
+pub(super) fn completed(id: &str) -> String {
+    ended(id, "completed")
+}
+
+fn ended(id: &str, status: &str) -> String {
+    json!({"sessionUpdate": "tool_call_update", "toolCallId": id, "status": status}).to_string()
 }

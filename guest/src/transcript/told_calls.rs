@@ -1,13 +1,14 @@
 //! Tool calls of which an agent tells by asking permission for them, and not before.
 //!
 //! Some agents tell such a call by the question alone, and what became of it by updates: a client has it of the question, which
-//! no replay shows. So the transcript has it as a `tool_call` of its own, made of the question.
+//! no replay shows. So the transcript has it as a `tool_call` of its own, made of the question. Where nothing else tells of it, it
+//! has failed when its user refuses it, and is completed when its user has allowed it and its turn has ended well.
 
 use std::collections::VecDeque;
 
 use serde_json::json;
 
-use super::call_update::{CallUpdate, failed};
+use super::call_update::{CallUpdate, completed, failed};
 use super::entry::{Entry, Kind};
 use crate::rpc::Object;
 
@@ -15,18 +16,33 @@ use crate::rpc::Object;
 const MOST: usize = 1000;
 /// How long their ids may be, and those of options, in bytes.
 const LONGEST_ID: usize = 256;
-/// How many options by which a call is not to be are remembered.
+/// How many options by which a call is to be are remembered, and as many by which it is not.
 const MOST_OPTIONS: usize = 16;
 
 /// The tool calls that were told of in a turn, or between turns, and those from before that have not ended since.
 #[derive(Debug, Default)]
-pub struct ToldCalls(VecDeque<Told>);
+pub struct ToldCalls {
+    calls: VecDeque<Told>,
+    /// The call that the transcript has of the question that was noted last, while what stands behind that was not.
+    made: Option<String>,
+}
 
 #[derive(Debug)]
 struct Told {
     id: String,
     has_ended: bool,
     by: By,
+}
+
+impl Told {
+    /// It has ended, if its user has allowed it, and nothing but questions has told of it. The update that says so.
+    fn end_allowed(&mut self) -> Option<String> {
+        let is_it = matches!(&self.by, By::QuestionsAlone(question) if question.is_allowed);
+        is_it.then(|| {
+            (self.by, self.has_ended) = (By::QuestionFirst, true);
+            completed(&self.id)
+        })
+    }
 }
 
 /// What has told of a call in this turn.
@@ -36,8 +52,37 @@ enum By {
     Update,
     /// A question was the first, and an update has come since.
     QuestionFirst,
-    /// Nothing but questions; by these options of the last one, the call is not to be.
-    QuestionsAlone(Vec<String>),
+    /// Nothing but questions, of which this is the last.
+    QuestionsAlone(LastQuestion),
+}
+
+/// A question for a call of which nothing else has told.
+#[derive(Debug, PartialEq, Eq)]
+struct LastQuestion {
+    /// By these options the call is to be.
+    allowances: Vec<String>,
+    /// By these it is not.
+    refusals: Vec<String>,
+    /// Its user has allowed the call.
+    is_allowed: bool,
+}
+
+impl LastQuestion {
+    /// Reads the params of a question.
+    fn read(params: &Object<'_>) -> Self {
+        let options = params.get_array("options").unwrap_or_default().into_iter().map(Object::parse_or_empty);
+        let options = options.filter_map(|option| Some((option.get_string("kind")?, option.get_string("optionId")?)));
+        let options: Vec<_> = options.filter(|(_, id)| id.len() <= LONGEST_ID).collect();
+        let of_kinds = |kinds: [&str; 2]| {
+            let ids = options.iter().filter(|(kind, _)| kinds.contains(&kind.as_str())).map(|(_, id)| id.clone());
+            ids.take(MOST_OPTIONS).collect()
+        };
+        Self {
+            allowances: of_kinds(["allow_once", "allow_always"]),
+            refusals: of_kinds(["reject_once", "reject_always"]),
+            is_allowed: false,
+        }
+    }
 }
 
 impl ToldCalls {
@@ -68,8 +113,8 @@ impl ToldCalls {
     pub fn asked(&mut self, params: &Object<'_>) -> Option<String> {
         let asked = params.get_object("toolCall");
         let id = asked.get_string("toolCallId")?;
-        let by = By::QuestionsAlone(refusals(params));
-        if let Some(call) = self.0.iter_mut().find(|call| call.id == id) {
+        let by = By::QuestionsAlone(LastQuestion::read(params));
+        if let Some(call) = self.calls.iter_mut().find(|call| call.id == id) {
             if matches!(call.by, By::QuestionsAlone(_)) {
                 call.by = by;
             }
@@ -94,25 +139,46 @@ impl ToldCalls {
     /// Takes in which option a question for the call of this id was answered with. The update that the transcript has of it,
     /// where the call is not to be, and nothing but questions has told of it: its agent may say no more of it.
     pub fn answered(&mut self, id: &str, option: &str) -> Option<String> {
-        let call = self.0.iter_mut().find(|call| call.id == id)?;
-        let By::QuestionsAlone(refusals) = &call.by else { return None };
-        if !refusals.iter().any(|refusal| refusal == option) {
+        let call = self.calls.iter_mut().find(|call| call.id == id)?;
+        let By::QuestionsAlone(question) = &mut call.by else { return None };
+        let is_one_of = |options: &[String]| options.iter().any(|one| one == option);
+        question.is_allowed = is_one_of(&question.allowances);
+        if !is_one_of(&question.refusals) {
             return None;
         }
         (call.by, call.has_ended) = (By::QuestionFirst, true);
         Some(failed(id))
     }
 
+    /// The call of this id has ended, if its user has allowed it, and nothing but questions has told of it. The update that the
+    /// transcript has of that.
+    pub fn end_allowed(&mut self, id: &str) -> Option<String> {
+        self.calls.iter_mut().find(|call| call.id == id).and_then(Told::end_allowed)
+    }
+
+    /// The same of each such call, as their turn has ended well: their agent says no more of them.
+    pub fn end_all_allowed(&mut self) -> Vec<String> {
+        self.calls.iter_mut().filter_map(Told::end_allowed).collect()
+    }
+
     /// Takes in an entry that the transcript has, whatever it is.
     pub(super) fn note(&mut self, entry: &Entry<'_>) {
+        let made = self.made.take();
         match entry.kind {
             Kind::Update => {
-                if let Some(update) = Object::parse_or_empty(entry.json).get("update") {
+                let params = Object::parse_or_empty(entry.json);
+                if let Some(update) = params.get("update").filter(|update| made.as_deref() != Some(update)) {
                     self.told(update);
                 }
             }
-            // What stands behind it is the call that was made of it, if one was.
-            Kind::PermissionAsked => drop(self.asked(&Object::parse_or_empty(entry.json))),
+            Kind::PermissionAsked => self.made = self.asked(&Object::parse_or_empty(entry.json)),
+            Kind::PermissionAnswered => {
+                let answer = Object::parse_or_empty(entry.json);
+                let option = answer.get_object("outcome").get_string("optionId");
+                if let Some((call, option)) = answer.get_string("toolCallId").zip(option) {
+                    self.answered(&call, &option);
+                }
+            }
             _ => {}
         }
     }
@@ -120,8 +186,8 @@ impl ToldCalls {
     /// A turn begins, or has ended: what is told now by the id of a call that has ended is another, as agents may count theirs in
     /// each turn, and so is a whole one.
     pub fn another_turn(&mut self) {
-        self.0.retain(|call| !call.has_ended);
-        self.0.iter_mut().for_each(|call| call.by = By::Update);
+        self.calls.retain(|call| !call.has_ended);
+        self.calls.iter_mut().for_each(|call| call.by = By::Update);
     }
 
     /// The call of this id, from now on told of; none, where the id is too long.
@@ -129,25 +195,15 @@ impl ToldCalls {
         if id.len() > LONGEST_ID {
             return None;
         }
-        let at = self.0.iter().position(|call| call.id == id).unwrap_or_else(|| {
-            if self.0.len() >= MOST {
-                self.0.pop_front();
+        let at = self.calls.iter().position(|call| call.id == id).unwrap_or_else(|| {
+            if self.calls.len() >= MOST {
+                self.calls.pop_front();
             }
-            self.0.push_back(Told { id, has_ended: false, by: By::Update });
-            self.0.len() - 1
+            self.calls.push_back(Told { id, has_ended: false, by: By::Update });
+            self.calls.len() - 1
         });
-        self.0.get_mut(at)
+        self.calls.get_mut(at)
     }
-}
-
-/// The options of a question by which its call is not to be.
-fn refusals(params: &Object<'_>) -> Vec<String> {
-    let options = params.get_array("options").unwrap_or_default().into_iter().map(Object::parse_or_empty);
-    let is_refusal = |option: &Object<'_>| {
-        option.get_string("kind").is_some_and(|kind| matches!(kind.as_str(), "reject_once" | "reject_always"))
-    };
-    let ids = options.filter(is_refusal).filter_map(|option| option.get_string("optionId"));
-    ids.filter(|id| id.len() <= LONGEST_ID).take(MOST_OPTIONS).collect()
 }
 
 #[cfg(test)]
@@ -245,6 +301,6 @@ mod tests {
         for id in 0..MOST + 10 {
             calls.told(&update("tool_call", &id.to_string(), "pending"));
         }
-        assert_eq!((calls.0.len(), calls.0[0].id.as_str()), (MOST, "10"));
+        assert_eq!((calls.calls.len(), calls.calls[0].id.as_str()), (MOST, "10"));
     }
 }

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, envelope, update};
 use crate::scenes::{
-    CWD, LONG, UNTIL_FORGOTTEN, answers, ask_fork, ask_prompt, leave, listing, load, load_told, mark, oblige, row,
-    said, says,
+    CWD, LONG, UNTIL_FORGOTTEN, answers, ask_fork, ask_load, ask_prompt, leave, listing, load, load_told, mark, oblige,
+    row, said, says, told_all,
 };
 use crate::side_by_side::{SOON, two_windows};
 
@@ -55,6 +55,7 @@ fn loaded(store: &Memory, world: &World, session: &str) -> Out {
 }
 
 const ASKED: &str = "call c1/rm c1/execute/pending";
+const COMPLETED: &str = "update c1/-/-/completed";
 
 /// The name of a manner, what is told and how, and what is in the history.
 type Manner = (&'static str, &'static [(&'static str, &'static str)], &'static [&'static str]);
@@ -73,7 +74,8 @@ const MANNERS: [Manner; 5] = [
         &[("tool_call", "pending"), ("tool_call", "completed")],
         &["update c1/-/-/pending", "update c1/-/-/completed"],
     ),
-    ("nothing", &[], &[]),
+    // Its turn has ended well.
+    ("nothing", &[], &[COMPLETED]),
 ];
 
 #[test]
@@ -140,8 +142,8 @@ fn what_was_told_of_before_or_was_asked_twice_is_not_told_again() {
         // As Claude Code does.
         (Some(("tool_call", "pending")), &["c1"][..], &["call c1/-/-/pending"][..]),
         (Some(("tool_call_update", "pending")), &["c1"], &["update c1/-/-/pending"]),
-        (None, &["c1", "c1"], &[ASKED]),
-        (None, &["c1", "c2", "c1"], &[ASKED, "call c2/rm c2/execute/pending"]),
+        (None, &["c1", "c1"], &[ASKED, COMPLETED]),
+        (None, &["c1", "c2", "c1"], &[ASKED, "call c2/rm c2/execute/pending", COMPLETED, "update c2/-/-/completed"]),
     ] {
         let (store, world) = (Memory::new(), World::unrecorded());
         let mut desk = Desk::ready(&store, &world, &json!({}));
@@ -307,6 +309,97 @@ fn a_call_that_the_user_refuses_has_failed_where_its_agent_says_no_more_of_it() 
     desk.agent(answers("turn"));
     leave(desk);
     assert_eq!(calls(&loaded(&store, &world, "s1")), ["call c1/-/-/pending"]);
+}
+
+#[test]
+fn a_call_that_the_user_allows_has_ended_when_its_turn_has_ended_well_and_its_agent_says_no_more_of_it() {
+    let chosen = |option: &str| json!({"outcome": "selected", "optionId": option});
+    let (cut_off, pending) = (&[ASKED, "update c1/-/-/failed"][..], &[ASKED][..]);
+    let ended = json!({"id": "turn", "result": {"stopReason": "max_tokens"}});
+    let cancelled = json!({"id": "turn", "result": {"stopReason": "cancelled"}});
+    let failed = json!({"id": "turn", "error": {"code": -32603, "message": "no"}});
+    for is_instance_lost in [false, true] {
+        for (outcome, end, expected) in [
+            (chosen("y"), &answers("turn"), &[ASKED, COMPLETED][..]),
+            (chosen("y"), &ended, &[ASKED, COMPLETED]),
+            (chosen("y"), &cancelled, pending),
+            (chosen("y"), &failed, cut_off),
+            (chosen("n"), &answers("turn"), cut_off),
+            // What there was no such option for, nobody has allowed.
+            (chosen("z"), &answers("turn"), pending),
+            (json!({"outcome": "cancelled"}), &answers("turn"), pending),
+        ] {
+            let (store, world) = (Memory::new(), World::unrecorded());
+            let mut desk = Desk::ready(&store, &world, &json!({}));
+            desk.new_session("s1", CWD);
+            ask_prompt(&mut desk, "turn", "s1", "Go");
+            asks(&mut desk, "s1", "p1", &call("c1"));
+            if is_instance_lost {
+                desk = Desk::carry_on(&store, &world, &[], desk.memos.clone(), Vec::new());
+            }
+            desk.client(json!({"id": "p1", "result": {"outcome": outcome}}));
+            if is_instance_lost {
+                desk.wait(LONG);
+                desk = Desk::carry_on(&store, &world, &[], desk.memos.clone(), Vec::new());
+            }
+            let out = desk.agent(end.clone());
+            assert_eq!(calls(&out), [""; 0], "who was asked has the call of the question");
+            leave(desk);
+            assert_eq!(calls(&loaded(&store, &world, "s1")), expected, "{outcome} {end} {is_instance_lost}");
+        }
+    }
+}
+
+#[test]
+fn a_call_that_has_ended_so_is_another_in_the_next_turn() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    desk.new_session("s1", CWD);
+    for turn in ["one", "two"] {
+        ask_prompt(&mut desk, turn, "s1", turn);
+        asks(&mut desk, "s1", turn, &call("c1"));
+        desk.client(chooses(turn));
+        desk.agent(answers(turn));
+    }
+    leave(desk);
+    assert_eq!(calls(&loaded(&store, &world, "s1")), [ASKED, COMPLETED, ASKED, COMPLETED]);
+}
+
+#[test]
+fn a_call_that_is_asked_for_before_a_load_is_answered_ends_with_the_users_answer() {
+    for is_answered_first in [true, false] {
+        for (tells, expected) in [
+            (&[][..], &[ASKED, COMPLETED][..]),
+            (&[("tool_call_update", "failed")], &[ASKED, COMPLETED, "update c1/-/-/failed"]),
+        ] {
+            let (store, world) = (Memory::new(), World::unrecorded());
+            let loads = json!({"loadSession": true});
+            let mut desk = Desk::ready(&store, &world, &loads);
+            desk.new_session("s1", CWD);
+            desk.turn("s1", "Hi", &["Ho"]);
+            leave(desk);
+            let mut desk = Desk::ready(&store, &world, &loads);
+            let mut out = ask_load(&mut desk, "load", "s1");
+            let asked = out.request("session/load");
+            asks(&mut desk, "s1", "p1", &call("c1"));
+            if is_answered_first {
+                desk.client(chooses("p1"));
+            }
+            for (kind, text) in [("user_message_chunk", "Hi"), ("agent_message_chunk", "Ho")] {
+                out.extend(desk.agent(update("s1", chunk(kind, text))));
+            }
+            out.extend(desk.reply(&asked, json!({})));
+            told_all(&mut desk, out);
+            if !is_answered_first {
+                desk.client(chooses("p1"));
+            }
+            for (kind, status) in tells {
+                desk.agent(update("s1", told(kind, "c1", status)));
+            }
+            leave(desk);
+            assert_eq!(calls(&loaded(&store, &world, "s1")), expected, "{is_answered_first}");
+        }
+    }
 }
 
 #[test]

@@ -623,7 +623,7 @@ fn what_was_asked_in_what_is_set_aside_is_shown_behind_what_was_asked_in_the_con
     let mut desk = listing(&store, &world, "a", &loads, &[row("s1", "Old", "2025-10-10T00:00:00Z")]);
     let out = ask_load(&mut desk, "load", "s1");
     let out = oblige(&mut desk, out, &[("First", ""), ("Another", "Answer")], "never");
-    assert_eq!(mark(&out, "load")["setAside"], 5, "{}", out.answer("load"));
+    assert_eq!(mark(&out, "load")["setAside"], 6, "{}", out.answer("load"));
     ask_prompt(&mut desk, "turn", "s1", "Third");
     asks(&mut desk, "p2", "c2");
     desk.client(chooses("p2", "y"));

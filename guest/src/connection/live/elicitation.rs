@@ -15,6 +15,7 @@ impl LiveSession {
         cx: &mut Cx<'_, S, E>,
     ) {
         self.say_held_of_late_replay(cx);
+        self.alive(cx.running());
         if !self.is_open() {
             return self.elicitation_asked_meanwhile(question);
         }
@@ -29,6 +30,7 @@ impl LiveSession {
         request: &Id,
         cx: &mut Cx<'_, S, E>,
     ) {
+        self.alive(cx.running());
         self.elicitation_over_meanwhile(request);
         let before = self.questions.len();
         self.questions.retain(|question| question.request != request.as_json());

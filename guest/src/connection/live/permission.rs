@@ -24,6 +24,7 @@ impl LiveSession {
         params: &str,
         cx: &mut Cx<'_, S, E>,
     ) {
+        self.alive(cx.running());
         if !self.is_open() {
             return self.permission_asked_meanwhile(question, params);
         }
@@ -68,6 +69,20 @@ impl LiveSession {
         let asked = if self.is_without_turn() { Asked::BetweenTurns } else { Asked::InTurn };
         self.questions.retain(|earlier| earlier.request != question.request);
         self.questions.push(Question { asked, ..question });
+    }
+
+    /// It was asked by this request before the session was open.
+    pub(super) fn was_asked_early(&mut self, request: Option<&str>) {
+        let question = self.questions.iter_mut().find(|question| Some(question.request.as_str()) == request);
+        if let Some(question) = question.filter(|question| question.asked == Asked::BetweenTurns) {
+            question.asked = Asked::Early;
+        }
+    }
+
+    /// Whether it was, and no turn has begun since that its tool call would end with.
+    fn is_early_and_in_no_turn(&mut self, request: &Id) -> bool {
+        let is_it = |question: &Question| question.asked == Asked::Early && question.request == request.as_json();
+        self.is_without_turn() && self.questions.iter().any(is_it)
     }
 
     /// What is being done in it.
@@ -128,7 +143,10 @@ impl LiveSession {
         client: Option<&str>,
         cx: &mut Cx<'_, S, E>,
     ) {
+        let ends_its_call = self.is_early_and_in_no_turn(request);
         self.questions.retain(|question| question.request != request.as_json());
+        // Its agent has waited for that.
+        self.alive(cx.running());
         self.permission_answered_meanwhile((request, outcome), tool_call, client);
         let can_be_noted = self.is_open() || self.is_closing();
         if !can_be_noted || self.was_recorded(cx) {
@@ -151,7 +169,10 @@ impl LiveSession {
             }
         }
         let option = entry.get_object("outcome").get_string("optionId");
-        let ended = tool_call.zip(option).and_then(|(call, option)| self.told_calls.answered(call, &option));
+        let ended = tool_call.zip(option).and_then(|(call, option)| {
+            let refused = self.told_calls.answered(call, &option);
+            refused.or_else(|| ends_its_call.then(|| self.told_calls.end_allowed(call)).flatten())
+        });
         self.says_here(cx);
         self.recorder.push(Kind::PermissionAnswered, cx.now(), &entry.to_json());
         if let Some(ended) = ended {
@@ -163,14 +184,17 @@ impl LiveSession {
     /// It is being closed, or was deleted: nobody is to answer any more what the agent has asked permission for, which learns so
     /// at once.
     pub(super) fn take_back_questions<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
-        let asked = cx.requests.of_agent.permissions_of(&self.key);
+        let asked = cx.requests.of_agent.matters_in(&self.key).into_iter();
+        let asked: Vec<(Id, Matter)> = asked.filter(|(_, matter)| *matter != Matter::Elicitation).collect();
         if asked.is_empty() {
             return;
         }
-        for (request, tool_call) in &asked {
-            self.permission_not_answered(request, tool_call.as_deref(), cx);
+        for (request, matter) in &asked {
+            if let Matter::Permission { tool_call } = matter {
+                self.permission_not_answered(request, tool_call.as_deref(), cx);
+            }
         }
-        cx.push(Effect::TakeBack(asked.into_iter().map(|(request, _)| request).collect()));
+        cx.push(Effect::TakeBack(asked));
         // Lists say at once that nobody is waited for.
         self.write_if_due(cx, false);
     }

@@ -52,6 +52,8 @@ pub(super) enum Asked {
     InTurn,
     /// While none was: no turn's end ends it.
     BetweenTurns,
+    /// Before the session was open.
+    Early,
     /// In a turn that has ended since without its being answered. The user is waited for until there is another prompt.
     InEndedTurn,
 }

@@ -142,13 +142,16 @@ impl LiveSession {
         if !goes_on {
             self.recorder.set_turn(Some(turn.tag.clone()));
             let open = std::mem::take(&mut self.calls);
+            let is_cancelled = Ended::with_reason(entry) == Ended::Cancelled;
+            self.questions_without_turn(!is_cut_off && !is_cancelled);
+            let ends = match (is_cut_off, is_cancelled) {
+                (true, _) => open.failed(),
+                (false, true) => Vec::new(),
+                (false, false) => self.told_calls.end_all_allowed(),
+            };
             self.told_calls.another_turn();
-            let ended = Ended::with_reason(entry);
-            self.questions_without_turn(!is_cut_off && ended != Ended::Cancelled);
-            if is_cut_off {
-                for update in open.failed() {
-                    self.recorder.push(Kind::Update, now, &format!("{{\"update\":{update}}}"));
-                }
+            for update in ends {
+                self.recorder.push(Kind::Update, now, &format!("{{\"update\":{update}}}"));
             }
             let entry = self.spending.end_turn(entry);
             self.recorder.push(Kind::TurnEnd, now, &entry);

@@ -70,14 +70,10 @@ impl OfAgent {
         self.open.get(id)?.as_ref()
     }
 
-    /// What it asks for permission for in a session, with the tool calls that it is for.
-    pub(in crate::connection) fn permissions_of(&self, key: &Key) -> Vec<(Id, Option<String>)> {
+    /// What it asks its user in a session.
+    pub(in crate::connection) fn matters_in(&self, key: &Key) -> Vec<(Id, Matter)> {
         let asked = self.open.iter().filter_map(|(id, of)| Some((id, of.as_ref().filter(|of| of.session == *key)?)));
-        let permission = |(id, of): (&Id, &AskedOfUser)| match &of.matter {
-            Matter::Permission { tool_call } => Some((id.clone(), tool_call.clone())),
-            Matter::Elicitation => None,
-        };
-        asked.filter_map(permission).collect()
+        asked.map(|(id, of)| (id.clone(), of.matter.clone())).collect()
     }
 
     /// It is answered for the client. Returns whether that is remembered.

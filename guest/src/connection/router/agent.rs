@@ -1,6 +1,6 @@
 //! What comes from the agent.
 
-use crate::connection::answer::{AUTH_REQUIRED, NOT_ANSWERED};
+use crate::connection::answer::{AUTH_REQUIRED, NOT_ANSWERED, NOT_FILLED_IN};
 use crate::connection::client_request::ClientRequest;
 use crate::connection::handled::{Handled, Handling};
 use crate::connection::key::Key;
@@ -21,7 +21,7 @@ const ELICITATION: &str = "elicitation/create";
 /// The answer to such a request (its line) where nobody is there to answer it.
 pub(super) fn not_answered(line: &str) -> &'static str {
     let is_elicitation = Object::parse_or_empty(line).get_string("method").as_deref() == Some(ELICITATION);
-    if is_elicitation { "{\"action\":\"cancel\"}" } else { NOT_ANSWERED }
+    if is_elicitation { NOT_FILLED_IN } else { NOT_ANSWERED }
 }
 
 impl<S: Storage, E: Environment> Router<S, E> {

@@ -5,11 +5,11 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use crate::connection::answer::{NOT_ANSWERED, agent_restarted, failed_with};
+use crate::connection::answer::{NOT_ANSWERED, NOT_FILLED_IN, agent_restarted, failed_with};
 use crate::connection::generation::{Generation, Whose};
 use crate::connection::handled::Handled;
 use crate::connection::profile::AgentProfile;
-use crate::connection::requests::{Incoming, Outgoing};
+use crate::connection::requests::{Incoming, Matter, Outgoing};
 use crate::connection::router::Router;
 use crate::connection::sums::Sums;
 use crate::environment::Environment;
@@ -86,11 +86,18 @@ impl<S: Storage, E: Environment> Router<S, E> {
         self.connection.generation = self.connection.generation.next();
     }
 
-    /// What the agent has asked the client, nobody is to answer any more: the agent has its answers from here.
-    pub(super) fn take_back(&mut self, requests: &[Id]) {
-        for id in requests {
-            if let Whose::Present(own) = self.connection.generation.read(id) {
-                self.send_agent(rpc::response(&own, NOT_ANSWERED));
+    /// What the agent has asked the client, nobody is to answer any more: the agent, unless it has ended, has its answers from
+    /// here.
+    pub(super) fn take_back(&mut self, requests: &[(Id, Matter)]) {
+        for (id, matter) in requests {
+            if let Whose::Present(own) = self.connection.generation.read(id)
+                && !self.connection.agent_gone
+            {
+                let answer = match matter {
+                    Matter::Permission { .. } => NOT_ANSWERED,
+                    Matter::Elicitation => NOT_FILLED_IN,
+                };
+                self.send_agent(rpc::response(&own, answer));
             }
             self.withdraw(id);
             if self.connection.requests.of_agent.take_back(id.clone()) {

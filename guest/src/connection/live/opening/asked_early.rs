@@ -3,6 +3,7 @@
 use super::Opening;
 use super::questions::{Answered, Noted, Questions};
 use crate::connection::cx::Cx;
+use crate::connection::effect::Effect;
 use crate::connection::live::{LiveSession, Question};
 use crate::environment::Environment;
 use crate::rpc::{Id, Outcome};
@@ -16,6 +17,14 @@ impl Opening {
 }
 
 impl LiveSession {
+    /// The session will not be open: nobody is to answer any more what the agent has asked in it.
+    pub(super) fn take_back_all_questions<S: Storage, E: Environment>(&self, cx: &mut Cx<'_, S, E>) {
+        let asked = cx.requests.of_agent.matters_in(&self.key);
+        if !asked.is_empty() {
+            cx.push(Effect::TakeBack(asked));
+        }
+    }
+
     /// Notes that permission is asked for in a session that is being opened.
     pub(in crate::connection::live) fn permission_asked_meanwhile(&mut self, question: Option<Question>, params: &str) {
         if let Some(opening) = self.opening_mut() {
@@ -69,7 +78,11 @@ impl LiveSession {
         }
         for noted in questions.into_noted() {
             match noted {
-                Noted::Permission { question, params } => self.permission_asked(question, &params, cx),
+                Noted::Permission { question, params } => {
+                    let request = question.as_ref().map(|question| question.request.clone());
+                    self.permission_asked(question, &params, cx);
+                    self.was_asked_early(request.as_deref());
+                }
                 Noted::Elicitation(question) => self.elicitation_asked(question, cx),
                 Noted::Answered(Answered { request, is_error, outcome, tool_call, client }) => {
                     let outcome = if is_error { Outcome::Error(&outcome) } else { Outcome::Result(&outcome) };

@@ -61,8 +61,14 @@ impl LiveSession {
         if let Some((id, _)) = opening.current.take() {
             cx.push(Effect::Abandon(id));
         }
+        if !opening.was_open() || opening.is_detached() {
+            self.take_back_all_questions(cx);
+        }
         if opening.was_open() {
             self.phase = Phase::Open { turns: Vec::new(), busy: None };
+            if !opening.is_detached() {
+                self.take_in_questions(opening.take_questions(), cx);
+            }
             self.say_held(opening.take_held(cx), cx);
         } else {
             self.keep_held(&mut opening, cx);

@@ -40,6 +40,22 @@ impl Questions {
         self.0
     }
 
+    /// Whether its user is to answer any of it yet.
+    pub(super) fn is_any_open(&self) -> bool {
+        let is_answered = |request: &str| {
+            let mut answers = self.0.iter().filter_map(|noted| match noted {
+                Noted::Answered(answered) => Some(answered.request.as_json()),
+                Noted::Permission { .. } | Noted::Elicitation(_) => None,
+            });
+            answers.any(|answered| answered == request)
+        };
+        self.0.iter().any(|noted| match noted {
+            Noted::Permission { question: Some(question), .. } => !is_answered(&question.request),
+            Noted::Elicitation(_) => true,
+            Noted::Permission { question: None, .. } | Noted::Answered(_) => false,
+        })
+    }
+
     pub(super) fn note(&mut self, noted: Noted) {
         if self.0.len() < MOST_QUESTIONS {
             self.0.push(noted);

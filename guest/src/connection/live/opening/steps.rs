@@ -104,12 +104,13 @@ impl LiveSession {
             staging.discard(cx);
         }
         self.copy = AgentsCopy::Untold;
-        let held = opening.take_held(cx);
+        let (held, questions) = (opening.take_held(cx), opening.take_questions());
         if let Some(request) = opening.request.take()
             && let Err(error) = self.show_again(&request, opening.wanted, cx)
         {
             cx.finish(&request, Err(error));
         }
+        self.take_in_questions(questions, cx);
         // While a history is shown it is a part of that.
         self.say_held(held, cx);
         self.release(cx);
@@ -143,6 +144,7 @@ impl LiveSession {
         if let Err(error) = kept {
             cx.push(Effect::NotRecorded(error.to_string()));
         }
+        self.take_in_questions(opening.take_questions(), cx);
         self.say_held(opening.take_held(cx), cx);
         self.release(cx);
     }
@@ -382,12 +384,17 @@ impl LiveSession {
         }
     }
 
-    /// Gives up on an agent that has been silent for too long.
+    /// Gives up on an agent that has been silent for too long. While its user has something to answer that it has asked meanwhile, it
+    /// may be waiting for that.
     pub(in crate::connection) fn opening_overdue<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         let running = cx.running();
         let limit = i64::from(cx.settings.agent_timeout_ms);
         let agent_id = self.agent_id.to_string();
         let Some(opening) = self.opening_mut() else { return };
+        if opening.questions.is_any_open() {
+            opening.alive = running;
+            return;
+        }
         let limit = if opening.awaits_earlier { limit.min(LONGEST_WAIT_FOR_EARLIER) } else { limit };
         if opening.alive.until(running) < limit {
             return;
