@@ -23,6 +23,7 @@
 //! | `f/<directory>` | which repository a directory is of, by its first commit, and how far below its root |
 //! | `d/<agent>/<agent's id>` | deletes that the agent has not confirmed yet |
 //! | `n/<agent>` | when the list of an agent was last read to its end |
+//! | `b/<agent>` | `1` for an agent that tells all that it has of a conversation behind its answer to a load |
 //! | `w/<connection>/<log>` | a log into which a connection records what an agent tells, while it does |
 //! | `o/<id>/<connection>` | a connection that has the session open |
 //! | `c/<connection>` | until when that connection may be believed |
@@ -74,6 +75,7 @@ mod span;
 mod state;
 mod tail;
 mod title;
+mod told_behind;
 mod unmistakable;
 mod unreadable;
 mod usage;

@@ -19,7 +19,7 @@ use super::pieces::Pieces;
 use super::places::gaps;
 use super::sum::Sum;
 use super::turn::{Outcome, Strip, Turn, Uncopied};
-use super::typed::{as_typed, without_elements};
+use super::typed::{as_typed, behind_directory, without_elements};
 use super::wanted::Wanted;
 use crate::store::Known;
 use crate::transcript::{Ended, Entry, Remark, WINDOW, is_in_answers, speakers};
@@ -179,6 +179,14 @@ impl Fold {
         self.wanted.is_prompt(Sum::of(&without_elements(as_typed(text))))
     }
 
+    /// A message that is told as the user's without the directory before it, unless it is a prompt with that.
+    fn without_directory<'a>(&self, text: Cow<'a, str>) -> Cow<'a, str> {
+        match behind_directory(&text).map(str::len) {
+            Some(length) if !self.is_prompt(Cow::Borrowed(&text)) => Cow::Owned(text[text.len() - length..].to_owned()),
+            _ => text,
+        }
+    }
+
     /// Whether nothing was told yet.
     fn is_at_beginning(&self) -> bool {
         self.open.is_none() && self.turns.is_empty()
@@ -212,7 +220,8 @@ impl Fold {
                 if entry.is_some_and(|entry| entry.turn.is_none() && entry.speaker.is_none()) {
                     self.end_of_others(None);
                 }
-                self.user(number, message, content.and_then(text_of).map(as_typed).into_iter());
+                let text = content.and_then(text_of).map(|text| as_typed(self.without_directory(text)));
+                self.user(number, message, text.into_iter());
             }
             Event::ForAgent { message, content } => {
                 if entry.is_some_and(|entry| entry.turn.is_none() && entry.speaker.is_none()) {

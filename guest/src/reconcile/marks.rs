@@ -27,6 +27,8 @@ const LINE_BEFORE: &str = "---Resource:";
 const LINE: &str = "---";
 /// How the heading above a file that was linked begins: with its path.
 const HEADING: &str = "#/";
+/// What stands before the address of a link that pi's adapter tells.
+const CONTEXT: &str = "[Context]";
 /// What such a file stands between.
 const FENCE: &str = "```";
 
@@ -168,9 +170,17 @@ impl Attached {
 /// How many bytes these letters begin with that tell of one of these for sure.
 pub(super) fn sure(all: &[Attached], told: &str) -> Option<usize> {
     let mention = |attached: &Attached| Some(1 + attached.name_length(told.strip_prefix('@')?)?);
+    let context = |attached: &Attached| {
+        let address = told.strip_prefix(CONTEXT)?;
+        let length = attached.name_length(address).filter(|length| address[..*length].contains("://"))?;
+        Some(CONTEXT.len() + length)
+    };
     let lengths = |attached: &Attached| {
         let named = [mention(attached), attached.link_length(told), attached.label_length(told)];
-        named.into_iter().chain([attached.element_length(told), attached.between_lines_length(told)])
+        named
+            .into_iter()
+            .chain([context(attached)])
+            .chain([attached.element_length(told), attached.between_lines_length(told)])
     };
     all.iter().flat_map(lengths).flatten().chain(section(all, told)).max()
 }

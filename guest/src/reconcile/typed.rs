@@ -1,4 +1,5 @@
-//! What a user has typed of what is told in the user's name. Claude Code keeps commands, what these have printed, and what it has its
+//! What a user has typed of what is told in the user's name. Hermes keeps what was cancelled and what was said next as one message, with
+//! words of its own between, and `OpenClaw` tells the directory before a prompt: neither was typed. Claude Code keeps commands, what these have printed, and what it has its
 //! model know between tags among the user's words, and its adapter leaves such elements out when it tells them again, also where the
 //! user has typed them. So both sides are compared without.
 
@@ -18,8 +19,16 @@ const ELEMENTS: [(&str, &str); 7] = [
     ("<task-notification>", "</task-notification>"),
 ];
 
+/// What Hermes has between a prompt that was cancelled and the next one.
+const AFTER_INTERRUPT: &str = "\n\nUser correction/guidance after interrupt: ";
+/// How the line begins that `OpenClaw` tells before a prompt, and how it ends.
+const DIRECTORY: (&str, &str) = ("[Working directory: ", "]\n\n");
+
 /// What the user has typed of whom this is told: Claude Code tells a command, and what is given to it, between tags.
 pub(super) fn as_typed(text: Cow<'_, str>) -> Cow<'_, str> {
+    if let Some(prompts) = put_together(&text) {
+        return Cow::Owned(prompts);
+    }
     if let Some(typed) = typed_in_shell(&text) {
         return Cow::Owned(typed);
     }
@@ -33,6 +42,21 @@ pub(super) fn as_typed(text: Cow<'_, str>) -> Cow<'_, str> {
     let given = between("command-args").unwrap_or_default();
     let slash = if name.starts_with('/') { "" } else { "/" };
     Cow::Owned(format!("{slash}{name} {given}"))
+}
+
+/// The prompts that Hermes has put together in this, one behind the other, if it has.
+fn put_together(text: &str) -> Option<String> {
+    let prompts = || text.split(AFTER_INTERRUPT);
+    let is_put_together = prompts().nth(1).is_some() && prompts().all(|prompt| !prompt.trim().is_empty());
+    is_put_together.then(|| prompts().collect::<Vec<_>>().join("\n\n"))
+}
+
+/// What is told behind the directory that a message of the user's begins with, if it does.
+pub(super) fn behind_directory(text: &str) -> Option<&str> {
+    let (begin, end) = DIRECTORY;
+    let (path, prompt) = text.strip_prefix(begin)?.split_once(end)?;
+    let is_line = !path.is_empty() && !path.contains('\n');
+    Some(prompt).filter(|prompt| is_line && !prompt.trim().is_empty())
 }
 
 /// A message as it is compared: without such elements, unless it has nothing else.
@@ -84,6 +108,36 @@ mod tests {
             ("/init", "/init"),
         ] {
             assert_eq!(as_typed(text.into()), typed);
+        }
+    }
+
+    #[test]
+    fn prompts_that_are_put_together_are_told_without_what_stands_between_them() {
+        let between = "\n\nUser correction/guidance after interrupt: ";
+        for (text, typed) in [
+            (format!("one{between}two"), "one\n\ntwo"),
+            (format!("one{between}two{between}three"), "one\n\ntwo\n\nthree"),
+            (format!("{between}two"), &*format!("{between}two")),
+            (format!("one{between}"), &*format!("one{between}")),
+            (format!("one{}two", between.trim_start()), &*format!("one{}two", between.trim_start())),
+        ] {
+            assert_eq!(as_typed(text.as_str().into()), typed, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_directory_before_a_prompt_is_none_of_it() {
+        for (text, prompt) in [
+            ("[Working directory: ~/w]\n\nGo", Some("Go")),
+            ("[Working directory: /a [b]]\n\nGo\n\non", Some("Go\n\non")),
+            ("[Working directory: ~/w]\nGo", None),
+            ("[Working directory: ~/w\nx]\n\nGo", None),
+            ("[Working directory: ]\n\nGo", None),
+            ("[Working directory: ~/w]\n\n", None),
+            (" [Working directory: ~/w]\n\nGo", None),
+            ("Go", None),
+        ] {
+            assert_eq!(behind_directory(text), prompt, "{text}");
         }
     }
 

@@ -132,6 +132,11 @@ pub fn agent_list(agent: &str) -> String {
     format!("n/{}", encode(agent))
 }
 
+/// Whether an agent tells all that it has of a conversation behind its answer to a load.
+pub fn told_behind(agent: &str) -> String {
+    format!("b/{}", encode(agent))
+}
+
 /// Where the logs stand into which agents' replays are recorded.
 pub const STAGINGS: &str = "w/";
 

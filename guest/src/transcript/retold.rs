@@ -119,6 +119,13 @@ impl Retold {
         Ok(Self { exchanges, window, at: 0, passed, has_begun, doubt, run, is_torn })
     }
 
+    /// Whether this `update` is words of the user's that begin with all that the user said first. Of something new that is hardly said
+    /// before any of it was said again.
+    pub fn is_begun_by(&self, update: &str) -> bool {
+        let first = self.window.back().map(Exchange::prompt).filter(|first| !first.is_empty() && self.passed == 0);
+        matches!((first, Said::read(update)), (Some(first), Said::User(said)) if said.starts_with(first))
+    }
+
     /// Whether any of it was said again.
     pub fn has_begun(&self) -> bool {
         self.has_begun

@@ -111,6 +111,9 @@ fn a_prompt_is_known_again_though_what_is_attached_is_told_as_text() {
         (vec![text("Look at "), link(), text(" please")], "Look at [@a.rs](file:///work/a.rs) please"),
         (vec![text("Look at "), link()], "Look at @a.rs"),
         (vec![text("Like this: "), image()], "Like this: [Image #1]"),
+        (vec![text("Look at "), link(), text(" please")], "Look at \n[Context] file:///work/a.rs please"),
+        (vec![text("Look at "), link()], "Look at \n[Context] file:///work/a.rs"),
+        (vec![link()], "\n[Context] file:///work/a.rs"),
     ] {
         is_known_again(&prompt, told);
     }

@@ -1,6 +1,7 @@
 //! What Claude Code tells in its user's name: that a turn was interrupted, which command was called and what it has printed, and the
 //! summary that stands for what was said before a compaction, which clients that can show a compaction are told as one. And what Cline
-//! and Kimi CLI tell their models so in the midst of a turn. Nothing of the conversation is lost or doubled for that.
+//! and Kimi CLI tell their models so in the midst of a turn, what Hermes has between a prompt that was cancelled and the next one, and the
+//! directory before a prompt of `OpenClaw`'s. Nothing of the conversation is lost or doubled for that.
 
 use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
@@ -107,6 +108,9 @@ const CONTEXT: Turn = ("<session_context>It rains.</session_context>", &["A cont
 const RESPONSE: Turn = ("[Function Response: read_file]", &["A mark."], Well);
 const CONTINUE: Turn = ("System: Please continue.", &["Well."], Well);
 const MARK: Turn = (INTERRUPTED, &["It was."], Well);
+const TOGETHER: Turn =
+    ("Why this?\n\nUser correction/guidance after interrupt: What is that?", &["Hermes says so."], Well);
+const IN_DIRECTORY: Turn = ("[Working directory: ~/x]\n\nGo there", &["There it is."], Well);
 const UNANSWERED: Turn = (BROUGHT, &[], Well);
 
 #[rustfmt::skip]
@@ -310,6 +314,26 @@ const CASES: &[Case] = &[
         told: &[User("Hi"), Agent("Ho"), User("Try"), Agent("I try it. "), User(CHOOSE), Agent("Now "), User(CHOOSE_AGAIN), Agent("otherwise."), User("Next"), Agent("Well")] },
     Case { name: "the same as the user has pasted it", turns: &[GREETED, (CHOOSE, &["Yes."], Well), ON], shown: None,
         told: &[User("Hi"), Agent("Ho"), User(CHOOSE), Agent("Yes."), User("Next"), Agent("Well")] },
+    Case { name: "put together with one that was cancelled", turns: &[GREETED, CUT, ON], shown: None,
+        told: &[User("Hi"), Agent("Ho"), User("Go\n\nUser correction/guidance after interrupt: Next"), Agent("Well")] },
+    Case { name: "the same of the first prompt", turns: &[CUT, ON], shown: None,
+        told: &[User("Go\n\nUser correction/guidance after interrupt: Next"), Agent("Well")] },
+    Case { name: "put together with one that had no answer", turns: &[GREETED, ("Go", &[], Cancelled), ON], shown: None,
+        told: &[User("Hi"), Agent("Ho"), User("Go\n\nUser correction/guidance after interrupt: Next"), Agent("Well")] },
+    Case { name: "put together with two that were cancelled", turns: &[GREETED, CUT, ("Again", &["Some"], Cancelled), ON], shown: None,
+        told: &[User("Hi"), Agent("Ho"), User("Go\n\nUser correction/guidance after interrupt: Again\n\nUser correction/guidance after interrupt: Next"), Agent("Well")] },
+    Case { name: "put together, and cancelled as well", turns: &[GREETED, CUT, ("Again", &["Some"], Cancelled)], shown: None,
+        told: &[User("Hi"), Agent("Ho"), User("Go\n\nUser correction/guidance after interrupt: Again")] },
+    Case { name: "the same as the user has pasted it", turns: &[GREETED, TOGETHER, ON], shown: None,
+        told: &[User("Hi"), Agent("Ho"), User(TOGETHER.0), Agent("Hermes says so."), User("Next"), Agent("Well")] },
+    Case { name: "behind the directory", turns: &[GREETED, CUT, ON], shown: None,
+        told: &[User("[Working directory: ~/w]\n\nHi"), Agent("Ho"), User("[Working directory: ~/w]\n\nGo"), Agent("Part"), User("Next"), Agent("Well")] },
+    Case { name: "the same as the user has pasted it", turns: &[GREETED, IN_DIRECTORY, ON], shown: None,
+        told: &[User("Hi"), Agent("Ho"), User(IN_DIRECTORY.0), Agent("There it is."), User("Next"), Agent("Well")] },
+    Case { name: "the same behind the directory", turns: &[GREETED, IN_DIRECTORY, ON], shown: None,
+        told: &[User("Hi"), Agent("Ho"), User("[Working directory: ~/w]\n\n[Working directory: ~/x]\n\nGo there"), Agent("There it is."), User("Next"), Agent("Well")] },
+    Case { name: "behind the directory without the layer", turns: &[GREETED], shown: Some("> HiHo> [Working directory: ~/w]\n\nNextWell"),
+        told: &[User("[Working directory: ~/w]\n\nHi"), Agent("Ho"), User("[Working directory: ~/w]\n\nNext"), Agent("Well")] },
     Case { name: "only known to the agent", turns: &[], shown: Some("> SUMMARY> threeThird"),
         told: &[User(SUMMARY), User("three"), Agent("Third")] },
 ];

@@ -1,10 +1,14 @@
-//! Agents that answer a load when they have told the first thing of the history, and tell the rest behind their answer.
+//! Agents that answer a load when they have told the first thing of the history, and tell the rest behind their answer; and agents that
+//! are known to tell all of it there.
 
 use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, World, chunk, update};
-use crate::scenes::{CWD, LONG, Turns, answers, ask_load, ask_prompt, leave, listing, row, said, says};
+use crate::scenes::{
+    CWD, LONG, Turns, answers, ask_load, ask_prompt, leave, listing, prompt_until_sent, replay, row, said, says,
+    told_all,
+};
 
 const COMMANDS: &str = "available_commands_update";
 /// Earlier than anything that is said here.
@@ -264,6 +268,210 @@ fn what_comes_after_a_longer_pause_is_no_more_than_the_history_either() {
         let mut desk = Desk::ready(&store, &world, &json!({"loadSession": true}));
         assert_eq!(told_on(&mut desk, &history, 1, false), all, "{pause}");
         desk.turn("s1", "Fourth", &["Four"]);
+        leave(desk);
+    }
+}
+
+/// Since then the agent is known to tell all of a history behind its answer to a load.
+fn make_known(store: &Memory, world: &World) {
+    let capabilities = json!({"loadSession": true});
+    let mut desk = Desk::ready(store, world, &capabilities);
+    desk.new_session("s0", CWD);
+    desk.turn("s0", "Hello", &["there"]);
+    leave(desk);
+    let mut desk = Desk::ready(store, world, &capabilities);
+    let asked = ask_load(&mut desk, "load", "s0").request("session/load");
+    desk.reply(&asked, json!({})).answer("load");
+    assert_eq!(said(&replay(&mut desk, "s0", &[("Hello", "there")]).client), [""; 0], "nothing is doubled");
+    leave(desk);
+}
+
+/// A turn that its agent tells otherwise than it was had.
+struct Otherwise {
+    name: &'static str,
+    prompt: Vec<Value>,
+    answer: &'static [&'static str],
+    told: &'static [(bool, &'static str)],
+}
+
+fn otherwise() -> [Otherwise; 4] {
+    let text = |text: &str| json!({"type": "text", "text": text});
+    let file = || json!({"type": "resource", "resource": {"uri": "file:///x/b.txt", "text": "body of b"}});
+    [
+        Otherwise {
+            name: "a file",
+            prompt: vec![text("Look at this"), file()],
+            answer: &["I have looked at it."],
+            told: &[
+                (true, "Look at thisContent from `/x/b.txt`:\n```\nbody of b\n```"),
+                (false, "I have looked at it."),
+            ],
+        },
+        Otherwise {
+            name: "a command",
+            prompt: vec![text("/goal all green")],
+            answer: &["Goal set: all green"],
+            told: &[],
+        },
+        Otherwise {
+            name: "a stream that was begun again",
+            prompt: vec![text("Try it")],
+            answer: &["Half an ans", "Half an answer and the rest."],
+            told: &[(true, "Try it"), (false, "Half an answer and the rest.")],
+        },
+        Otherwise {
+            name: "a note that is not kept",
+            prompt: vec![text("Try it")],
+            answer: &["Conversation compacted: a summary.", "After that an answer."],
+            told: &[(true, "Try it"), (false, "After that an answer.")],
+        },
+    ]
+}
+
+/// What is shown of `s1` a minute later, where its agent tells so much of this before its answer: contents as they are.
+fn shown(store: &Memory, world: &World, told: &[Value], before: usize) -> Vec<Value> {
+    world.now.set(world.now.get() + 60_000);
+    let mut desk = Desk::ready(store, world, &json!({"loadSession": true}));
+    let mut out = ask_load(&mut desk, "load", "s1");
+    let asked = out.request("session/load");
+    let (first, rest) = told.split_at(before);
+    for told in first {
+        out.extend(desk.agent(update("s1", told.clone())));
+    }
+    out.extend(desk.reply(&asked, json!({})));
+    for told in rest {
+        assert!(out.is_open("load"), "it tells all of it yet");
+        out.extend(desk.agent(update("s1", told.clone())));
+        out.extend(desk.wait(200));
+    }
+    let mut out = told_all(&mut desk, out);
+    out.extend(desk.wait(LONG));
+    leave(desk);
+    let updates = out.client.iter().map(|message| &message["params"]["update"]);
+    updates.filter(|update| update["sessionUpdate"].is_string()).map(|update| update["content"].clone()).collect()
+}
+
+#[test]
+fn what_an_agent_tells_behind_its_answer_that_is_known_for_that_is_compared_like_any_history() {
+    for otherwise in otherwise() {
+        let told = [
+            told(&[("First", "One")]),
+            otherwise
+                .told
+                .iter()
+                .map(|(is_user, text)| chunk(if *is_user { "user_message_chunk" } else { "agent_message_chunk" }, text))
+                .collect(),
+            told(&[("Last", "Well")]),
+        ]
+        .concat();
+        let shown_by = |is_behind: bool| {
+            let (store, world) = (Memory::new(), World::unrecorded());
+            if is_behind {
+                make_known(&store, &world);
+            }
+            let mut desk = Desk::ready(&store, &world, &json!({"loadSession": true}));
+            desk.new_session("s1", CWD);
+            desk.turn("s1", "First", &["One"]);
+            prompt_until_sent(&mut desk, "turn", &otherwise.prompt);
+            for answer in otherwise.answer {
+                desk.agent(says(answer));
+            }
+            desk.agent(answers("turn"));
+            desk.turn("s1", "Last", &["Well"]);
+            leave(desk);
+            [(); 3].map(|()| shown(&store, &world, &told, if is_behind { 0 } else { told.len() }))
+        };
+        let shown = shown_by(true);
+        assert_eq!(shown, shown_by(false), "{}", otherwise.name);
+        assert_eq!(shown[2], shown[0], "{}", otherwise.name);
+    }
+}
+
+#[test]
+fn an_agent_is_known_for_that_once_it_begins_with_its_users_first_words_though_it_tells_them_otherwise() {
+    let file = json!({"type": "resource", "resource": {"uri": "file:///x/b.txt", "text": "body of b"}});
+    for (is_told_first, is_prompted, is_known) in [(true, false, true), (true, true, false), (false, false, false)] {
+        let case = format!("first: {is_told_first}, prompted: {is_prompted}");
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let capabilities = json!({"loadSession": true});
+        let mut desk = Desk::ready(&store, &world, &capabilities);
+        desk.new_session("s1", CWD);
+        prompt_until_sent(&mut desk, "turn", &[json!({"type": "text", "text": "Look"}), file.clone()]);
+        desk.agent(says("I have."));
+        desk.agent(answers("turn"));
+        leave(desk);
+        for load in 0..2 {
+            world.now.set(world.now.get() + 60_000);
+            let mut desk = Desk::ready(&store, &world, &capabilities);
+            let asked = ask_load(&mut desk, "load", "s1").request("session/load");
+            let mut out = desk.reply(&asked, json!({}));
+            assert_eq!(out.is_open("load"), is_known && load > 0, "{case}, load {load}");
+            if load == 0 && is_prompted {
+                ask_prompt(&mut desk, "turn", "s1", "Next");
+            }
+            if !is_told_first {
+                desk.agent(says("By the way"));
+            }
+            let told = "Look: Content from `/x/b.txt`: body of b";
+            out.extend(desk.agent(update("s1", chunk("user_message_chunk", told))));
+            out.extend(desk.agent(says("I have.")));
+            if load == 0 && is_prompted {
+                desk.agent(answers("turn"));
+            }
+            out.extend(desk.wait(1000));
+            assert!(!out.is_open("load"), "{case}, load {load}");
+            leave(desk);
+        }
+    }
+}
+
+#[test]
+fn an_agent_that_is_known_for_that_and_tells_nothing_is_waited_for_no_longer_than_it_takes_to_begin() {
+    let commands = || update("s1", json!({"sessionUpdate": COMMANDS, "availableCommands": []}));
+    for (says_first, waits) in [(None, 1000), (Some(commands()), 300), (Some(says("By the way")), 0)] {
+        let case = format!("{says_first:?}");
+        let (store, world) = (Memory::new(), World::unrecorded());
+        make_known(&store, &world);
+        let mut desk = Desk::ready(&store, &world, &json!({"loadSession": true}));
+        desk.new_session("s1", CWD);
+        desk.turn("s1", "First", &["One"]);
+        leave(desk);
+        let mut desk = Desk::ready(&store, &world, &json!({"loadSession": true}));
+        let asked = ask_load(&mut desk, "load", "s1").request("session/load");
+        let mut out = desk.reply(&asked, json!({}));
+        assert!(out.is_open("load"), "{case}");
+        out.extend(says_first.clone().map(|first| desk.agent(first)).unwrap_or_default());
+        if waits > 0 {
+            out.extend(desk.wait(waits - 100));
+            assert!(out.is_open("load"), "{case}");
+            out.extend(desk.wait(100));
+        }
+        assert!(!out.is_open("load"), "{case}");
+        let last = if waits == 0 { "OneBy the way" } else { "One" };
+        assert_eq!(said(&out.client), ["> First", last], "{case}");
+        leave(desk);
+    }
+}
+
+#[test]
+fn nobody_waits_for_agents_that_are_not_known_for_that_or_where_there_is_nothing_to_tell() {
+    for (agent, has_history) in [("a", false), ("b", true)] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        make_known(&store, &world);
+        let opened = || {
+            let mut desk = Desk::open(&store, &world, &[]);
+            desk.greet(Some(agent), &json!({"loadSession": true}));
+            desk
+        };
+        let mut desk = opened();
+        desk.new_session("s1", CWD);
+        if has_history {
+            desk.turn("s1", "First", &["One"]);
+        }
+        leave(desk);
+        let mut desk = opened();
+        let asked = ask_load(&mut desk, "load", "s1").request("session/load");
+        assert!(!desk.reply(&asked, json!({})).is_open("load"), "{agent}");
         leave(desk);
     }
 }

@@ -27,6 +27,20 @@ pub(super) struct LateReplay {
     /// Up to which entry of its own log the session was there as it was opened, if that is known: what has come since the agent
     /// says for the first time.
     end: Option<u32>,
+    habit: Habit,
+}
+
+/// Whether it shows that the agent tells all that it has of a conversation behind its answer to a load.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Habit {
+    /// It does not, or that was taken note of.
+    #[default]
+    Unseen,
+    /// It may yet: the agent has answered a load, and said nothing since.
+    Possible {
+        is_prompted: bool,
+    },
+    Seen,
 }
 
 #[derive(Debug, Default)]
@@ -57,9 +71,10 @@ pub(super) enum Late {
 }
 
 impl LateReplay {
-    /// One may begin from now on.
-    pub(super) fn awaited(now: i64) -> Self {
-        Self { stage: Stage::MayBegin { since: now, from: 0 }, ..Self::default() }
+    /// One may begin from now on. `is_of_load`: behind the answer to a load.
+    pub(super) fn awaited(is_of_load: bool, now: i64) -> Self {
+        let habit = if is_of_load { Habit::Possible { is_prompted: false } } else { Habit::Unseen };
+        Self { stage: Stage::MayBegin { since: now, from: 0 }, habit, ..Self::default() }
     }
 
     /// It goes on, or may begin, though the instance was lost that followed it.
@@ -90,6 +105,15 @@ impl LateReplay {
             Stage::MayBegin { since, from } => from > 0 && is_soon_behind(since, now),
             Stage::Followed { last, .. } => is_soon_behind(last, now),
         }
+    }
+
+    /// Whether what was said last shows that the agent tells all that it has of a conversation behind its answer to a load; once.
+    pub(super) fn takes_habit(&mut self) -> bool {
+        let is_seen = self.habit == Habit::Seen;
+        if is_seen {
+            self.habit = Habit::Unseen;
+        }
+        is_seen
     }
 
     /// Whether something waits of which it is not known whether it belongs to one.
@@ -124,12 +148,17 @@ impl LateReplay {
             && is_soon_behind(since, now)
         {
             if !is_users && passed == 0 {
+                self.habit = Habit::Unseen;
                 return Ok(Late::New(Vec::new()));
             }
             self.stage = Stage::Over;
             let Some(session) = cx.store.session(id)? else { return Ok(Late::New(Vec::new())) };
             let retold =
                 Box::new(Retold::from(storage, &session, &cx.agent.name, Whereabouts { passed, end: self.end })?);
+            // What it tells otherwise than it was said is not known again, and all behind it neither.
+            if self.habit == (Habit::Possible { is_prompted: false }) && retold.is_begun_by(update.update) {
+                self.habit = Habit::Seen;
+            }
             self.stage = Stage::Followed { retold, last: since };
         }
         let Stage::Followed { retold, last } = &mut self.stage else { return Ok(Late::New(self.stop())) };
@@ -143,6 +172,9 @@ impl LateReplay {
         match repeats {
             Repeats::Yes => {
                 self.held.clear();
+                if is_users && matches!(self.habit, Habit::Possible { .. }) {
+                    self.habit = Habit::Seen;
+                }
                 if retold.is_over() && !self.hush.holds() {
                     self.stage = Stage::Over;
                 }
@@ -160,6 +192,9 @@ impl LateReplay {
 
     /// The user says something now.
     pub(super) fn prompted(&mut self) {
+        if let Habit::Possible { is_prompted } = &mut self.habit {
+            *is_prompted = true;
+        }
         if let Stage::Followed { retold, .. } = &mut self.stage {
             retold.prompted();
         }
@@ -207,7 +242,7 @@ impl LateReplay {
     /// There is no more of it. What of it was no such thing after all is given.
     pub(super) fn stop(&mut self) -> Vec<String> {
         let held = self.take_held();
-        *self = Self::default();
+        *self = Self { habit: self.habit, ..Self::default() };
         held
     }
 }

@@ -276,7 +276,7 @@ impl Opening {
         match self.tells_on.held_up_behind() {
             Some(passed) => LateReplay::taken_up(Whereabouts { passed, end: None }, now),
             None if self.has_told => LateReplay::default(),
-            None => LateReplay::awaited(now),
+            None => LateReplay::awaited(step == Step::Load, now),
         }
     }
 

@@ -8,7 +8,7 @@ use crate::connection::effect::Effect;
 use crate::connection::handled::Handled;
 use crate::environment::Environment;
 use crate::rpc::{self, Object};
-use crate::storage::Storage;
+use crate::storage::{Storage, StorageError};
 use crate::transcript::UpdateKind;
 
 impl LiveSession {
@@ -62,7 +62,11 @@ impl LiveSession {
             Phase::Opening(opening) => &opening.target.session().id,
             _ => self.key.id().unwrap_or_default(),
         };
-        match self.late_replay.next(update, id, is_echo, cx) {
+        let known = self.late_replay.next(update, id, is_echo, cx);
+        if self.late_replay.takes_habit() {
+            note_habit(cx);
+        }
+        match known {
             Ok(Late::Told | Late::Perhaps) => true,
             Ok(Late::New(before)) => {
                 self.say_after_all(&before, cx);
@@ -120,6 +124,14 @@ impl LiveSession {
     fn is_echo(&mut self, update: &Update<'_>) -> bool {
         let content = Object::parse_or_empty(update.update).get("content").map(str::to_owned).unwrap_or_default();
         self.turns_mut().into_iter().flatten().any(|turn| turn.echo.clone().repeats(&content))
+    }
+}
+
+/// The agent tells all that it has of a conversation behind its answer to a load: from now on its answer is held back.
+fn note_habit<S: Storage, E: Environment>(cx: &mut Cx<'_, S, E>) {
+    match cx.store.note_told_behind(&cx.agent.name) {
+        Ok(()) | Err(StorageError::ReadOnly) => {}
+        Err(error) => cx.push(Effect::Warn(format!("how the agent tells histories could not be noted: {error}"))),
     }
 }
 

@@ -24,7 +24,11 @@ impl LiveSession {
     ) -> Handled {
         self.alive(cx.running());
         let title_told = self.title_told.take().filter(|title| self.is_open() && tells_only(update, title));
-        if update.kind.is_history() && (self.is_told_in_vain(update, cx) || self.is_told_late(update, cx)) {
+        if update.kind.is_history() && self.is_told_in_vain(update, cx) {
+            return Handled::Done;
+        }
+        self.look_for_replay(update, cx);
+        if update.kind.is_history() && self.is_told_late(update, cx) {
             return Handled::Done;
         }
         let handled = self.take_in(update, cx);

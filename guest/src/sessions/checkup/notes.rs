@@ -53,7 +53,7 @@ impl<S: Storage> Pass<'_, S> {
             ("l/", _) => return self.holders(key, value),
             ("a/", _) => return self.mapping(key, value),
             (keys::CONNECTIONS, "") => (value.parse::<u64>().is_ok(), Fault::Note, put("0")),
-            ("c/" | "d/" | "n/", _) => (is_number, Fault::Note, remove()),
+            ("b/" | "c/" | "d/" | "n/", _) => (is_number, Fault::Note, remove()),
             // Whatever stands there, it says that the session is deleted.
             ("x/" | "y/" | "w/", _) => (is_number, Fault::Note, put("0")),
             ("o/", _) => (open_marks::read_mark(value).is_some(), Fault::Note, remove()),

@@ -174,10 +174,13 @@ impl LiveSession {
                 opening.reason = Some(error);
                 self.next_step(cx);
             }
-            Answered::Opened(attached) => match opening.answered_in_full(attached, cx.now()) {
-                Some(attached) => self.attached(attached, cx),
-                None => opening.current = Some((id, step)),
-            },
+            Answered::Opened(attached) => {
+                let tells_behind = opening.may_tell_all_behind(&attached, cx);
+                match opening.answered_in_full(attached, tells_behind, cx.now()) {
+                    Some(attached) => self.attached(attached, cx),
+                    None => opening.current = Some((id, step)),
+                }
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! An agent that goes on telling a history behind its answer: Gemini CLI answers a load once it has told the first message, which
 //! is its user's, and tells the rest behind that. Words of the user's alone are hardly a history, so where it has told nothing else
-//! its answer counts when it has been silent for a while.
+//! its answer counts when it has been silent for a while. So it does where an agent that is known to tell all behind its answer has told
+//! nothing before.
 
 use crate::connection::live::session_update::Update;
 use crate::transcript::UpdateKind;
@@ -18,6 +19,8 @@ pub(super) struct TellsOn {
     exchanges: usize,
     /// It has told something behind the words of its user's that the last of them begins with.
     is_answered: bool,
+    /// It has told something in its user's name.
+    has_begun: bool,
 }
 
 /// Whether the agent goes on telling the history behind its answer.
@@ -47,11 +50,16 @@ impl TellsOn {
     /// Takes note of what the agent says at this time.
     pub(super) fn note(&mut self, update: &Update<'_>, now: i64) {
         let (is_history, is_users) = (update.kind.is_history(), update.kind == UpdateKind::UserChunk);
+        self.has_begun |= is_users;
         match &mut self.stage {
             stage @ Stage::Perhaps if is_history && !is_users => *stage = Stage::No,
             Stage::Awaited { silent_since, .. } if is_history => *silent_since = now,
-            Stage::Awaited { has_told_commands, .. } => {
-                *has_told_commands |= update.name == "available_commands_update"
+            Stage::Awaited { silent_since, has_told_commands } => {
+                let is_commands = update.name == "available_commands_update";
+                *has_told_commands |= is_commands;
+                if is_commands && !self.has_begun {
+                    *silent_since = now;
+                }
             }
             Stage::Perhaps | Stage::No | Stage::Silent => {}
         }
@@ -62,6 +70,15 @@ impl TellsOn {
 
     pub(super) fn is_awaited(&self) -> bool {
         matches!(self.stage, Stage::Awaited { .. })
+    }
+
+    /// Whether it is awaited to tell a history, and has begun none; it is not, from then on.
+    pub(super) fn is_none_told(&mut self) -> bool {
+        let is_none = self.is_awaited() && !self.has_begun;
+        if is_none {
+            self.stage = Stage::No;
+        }
+        is_none
     }
 
     /// Whether it has been silent for long enough, or the clock was set back; once.
