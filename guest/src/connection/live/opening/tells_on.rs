@@ -51,7 +51,7 @@ impl TellsOn {
             stage @ Stage::Perhaps if is_history && !is_users => *stage = Stage::No,
             Stage::Awaited { silent_since, .. } if is_history => *silent_since = now,
             Stage::Awaited { has_told_commands, .. } => {
-                *has_told_commands |= update.name == "available_commands_update"
+                *has_told_commands |= update.name == "available_commands_update";
             }
             Stage::Perhaps | Stage::No | Stage::Silent => {}
         }
