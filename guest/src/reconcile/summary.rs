@@ -152,8 +152,8 @@ fn with_summed_up_amid(log: &Log<'_>, mut replay: Replay, theirs: &Compactions) 
         let Behind { until, .. } = told_behind(log, before + 1, &replay.turns[place + 1..]);
         if log.compacted.iter().all(|compacted| !(before..until).contains(compacted)) {
             let summed = &log.turns[before + 1..until];
-            replay.all.splice(place + 1..place + 1, log.summed_up(summed));
-            replay.turns.splice(place + 1..place + 1, summed_up(summed));
+            replay.all.splice(place + 1..=place, log.summed_up(summed));
+            replay.turns.splice(place + 1..=place, summed_up(summed));
         }
     }
     replay

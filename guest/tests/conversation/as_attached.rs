@@ -81,7 +81,7 @@ fn a_prompt_stays_as_it_was_sent_where_its_answer_is_told_otherwise() {
                 match left {
                     Left::Ended => drop(desk.agent(answers("turn"))),
                     Left::Failed => {
-                        drop(desk.agent(json!({"id": "turn", "error": {"code": -32603, "message": "overloaded"}})))
+                        drop(desk.agent(json!({"id": "turn", "error": {"code": -32603, "message": "overloaded"}})));
                     }
                     Left::Killed => {}
                 }
