@@ -1,7 +1,7 @@
-//! What a user has typed of what is told in the user's name. Hermes keeps what was cancelled and what was said next as one message, with
-//! words of its own between, and `OpenClaw` tells the directory before a prompt: neither was typed. Claude Code keeps commands, what these have printed, and what it has its
+//! What a user has typed of what is told in the user's name. Claude Code keeps commands, what these have printed, and what it has its
 //! model know between tags among the user's words, and its adapter leaves such elements out when it tells them again, also where the
-//! user has typed them. So both sides are compared without.
+//! user has typed them. So both sides are compared without. Hermes keeps what was cancelled and what was said next as one message, with
+//! words of its own between, and `OpenClaw` tells the directory before a prompt: neither was typed.
 
 use std::borrow::Cow;
 

@@ -4,10 +4,10 @@
 use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, World, chunk, update};
+use crate::desk::{Desk, Out, World, chunk, update};
 use crate::scenes::{
-    CWD, LONG, Turns, answers, ask_load, ask_prompt, leave, listing, prompt_until_sent, replay, row, said, says,
-    told_all,
+    CWD, LONG, Turns, answers, ask_load, ask_prompt, begun, leave, lines, listing, prompt_until_sent, replay, row,
+    said, says, told_all,
 };
 
 const COMMANDS: &str = "available_commands_update";
@@ -23,15 +23,21 @@ fn history(is_gone_on_with: bool) -> Vec<Value> {
     all
 }
 
-/// The client loads `s1`, and the agent answers when it has told so much of this.
-fn told_on(desk: &mut Desk<'_>, history: &[Value], before: usize, has_commands: bool) -> Vec<String> {
+/// The client loads `s1`, and the agent answers when it has told this.
+fn answered_behind(desk: &mut Desk<'_>, told: &[Value]) -> Out {
     let mut out = ask_load(desk, "load", "s1");
     let asked = out.request("session/load");
-    let (first, rest) = history.split_at(before);
-    for told in first {
+    for told in told {
         out.extend(desk.agent(update("s1", told.clone())));
     }
     out.extend(desk.reply(&asked, json!({})));
+    out
+}
+
+/// What is said where it answers when it has told so much of this, and then tells the rest.
+fn told_on(desk: &mut Desk<'_>, history: &[Value], before: usize, has_commands: bool) -> Vec<String> {
+    let (first, rest) = history.split_at(before);
+    let mut out = answered_behind(desk, first);
     for told in rest {
         out.extend(desk.agent(update("s1", told.clone())));
         out.extend(desk.wait(200));
@@ -241,16 +247,11 @@ fn a_mode_that_is_put_back_is_not_said_once_more() {
 
 #[test]
 fn what_comes_after_a_longer_pause_is_no_more_than_the_history_either() {
-    let history = told(&[("First", "One"), ("Second", "Two"), ("Third", "Three")]);
+    const THREE: Turns<'static> = &[("First", "One"), ("Second", "Two"), ("Third", "Three")];
+    let (history, all) = (told(THREE), lines(&[THREE]));
     for pause in 1..history.len() {
         let (store, world) = (Memory::new(), World::unrecorded());
-        let mut desk = Desk::ready(&store, &world, &json!({"loadSession": true}));
-        desk.new_session("s1", CWD);
-        for (prompt, answer) in [("First", "One"), ("Second", "Two"), ("Third", "Three")] {
-            desk.turn("s1", prompt, &[answer]);
-        }
-        leave(desk);
-        let all = ["> First", "One", "> Second", "Two", "> Third", "Three"];
+        leave(begun(&store, &world, &json!({"loadSession": true}), THREE));
         for load in 0..2 {
             world.now.set(world.now.get() + 60_000);
             let mut desk = Desk::ready(&store, &world, &json!({"loadSession": true}));
@@ -332,13 +333,8 @@ fn otherwise() -> [Otherwise; 4] {
 fn shown(store: &Memory, world: &World, told: &[Value], before: usize) -> Vec<Value> {
     world.now.set(world.now.get() + 60_000);
     let mut desk = Desk::ready(store, world, &json!({"loadSession": true}));
-    let mut out = ask_load(&mut desk, "load", "s1");
-    let asked = out.request("session/load");
     let (first, rest) = told.split_at(before);
-    for told in first {
-        out.extend(desk.agent(update("s1", told.clone())));
-    }
-    out.extend(desk.reply(&asked, json!({})));
+    let mut out = answered_behind(&mut desk, first);
     for told in rest {
         assert!(out.is_open("load"), "it tells all of it yet");
         out.extend(desk.agent(update("s1", told.clone())));
