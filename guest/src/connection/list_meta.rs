@@ -34,9 +34,12 @@ impl ListMeta {
         without_traces(self.0.as_deref().unwrap_or("{}"))
     }
 
-    /// The params for a page of the agent's list, `archived` with this value.
-    pub(super) fn params(&self, cursor: Option<&str>, archived: Option<&str>) -> String {
+    /// The params for a page of the agent's list, or of its list of one folder, `archived` with this value.
+    pub(super) fn params(&self, cursor: Option<&str>, archived: Option<&str>, folder: Option<&str>) -> String {
         let mut params = Object::default();
+        if let Some(folder) = folder {
+            params.set("cwd", json!(folder).to_string());
+        }
         if let Some(cursor) = cursor {
             params.set("cursor", json!(cursor).to_string());
         }

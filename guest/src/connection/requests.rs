@@ -190,6 +190,8 @@ pub(super) enum Outgoing {
     List,
     /// The same, which nobody waits for any more.
     LateList,
+    /// A page of its list of one folder.
+    ListOfFolder,
     /// To open a session that nobody waits for any more: should it succeed after all, the agent is asked to let go.
     Abandoned(Stale),
     /// To resume a session, of a layer behind over the same store that was started again.

@@ -30,11 +30,17 @@ pub fn known_to<S: Storage>(store: &Store<S>, agent: &str, behind: &str) -> Resu
     Ok(KnownPart { ids: ids.collect(), next })
 }
 
-/// Whether nothing is here of a session but what the agent's list said, as far as [`forget_if_since`] can tell without
-/// anybody having it open.
-pub fn is_forgettable<S: Storage>(store: &Store<S>, id: &str, by: (&str, &str), since: i64) -> Result<bool> {
-    let Some(session) = store.session(id)? else { return Ok(false) };
-    Ok(is_its_since(&session, by, since) && is_only_listed(store, &session, by.0)?)
+/// The folder of a session of which nothing is here but what the agent's list said, as far as [`forget_if_since`] can tell
+/// without anybody having it open.
+pub fn folder_if_forgettable<S: Storage>(
+    store: &Store<S>,
+    id: &str,
+    by: (&str, &str),
+    since: i64,
+) -> Result<Option<String>> {
+    let Some(session) = store.session(id)? else { return Ok(None) };
+    let is_forgettable = is_its_since(&session, by, since) && is_only_listed(store, &session, by.0)?;
+    Ok(is_forgettable.then_some(session.cwd))
 }
 
 /// The session that the agent has by this id, if it is nothing but what the agent's list has said since the store was at this

@@ -4,7 +4,7 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, update};
-use crate::scenes::{CWD, leave, row, told};
+use crate::scenes::{CWD, leave, lists_to_its_end, row, told};
 
 const LONG_AGO: &str = "2025-01-01T00:00:00Z";
 
@@ -27,10 +27,8 @@ fn put_away(id: &str, archived: bool) -> Value {
 /// A new connection, whose list the agent answers with these rows, and what it was asked on it.
 fn connect<'a>(store: &'a Memory, world: &'a World, capabilities: &Value, rows: &[Value]) -> (Desk<'a>, Out) {
     let mut desk = Desk::open(store, world, &[]);
-    let mut out = desk.greet(Some("a"), capabilities);
-    let list = out.request("session/list");
-    out.extend(desk.reply(&list, json!({"sessions": rows})));
-    out.extend(desk.wait(0));
+    let out = desk.greet(Some("a"), capabilities);
+    let out = lists_to_its_end(&mut desk, out, rows);
     (desk, out)
 }
 

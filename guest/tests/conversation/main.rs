@@ -7,6 +7,7 @@ mod agent_ends;
 mod agent_ends_often;
 mod agent_returns;
 mod agents_changes;
+mod agents_folders;
 mod agents_list;
 mod agents_list_slow;
 mod agents_pages;

@@ -291,9 +291,23 @@ pub(crate) fn listing<'a, S: Storage>(
     let mut capabilities = capabilities.clone();
     capabilities["sessionCapabilities"]["list"] = json!({});
     let out = desk.greet(Some(agent), &capabilities);
-    desk.reply(&out.request("session/list"), json!({"sessions": rows}));
-    desk.wait(0);
+    lists_to_its_end(&mut desk, out, rows);
     desk
+}
+
+/// The agent answers what it is asked for of its list with these sessions of its own, or of them with those of one folder.
+/// What was sent before that, and is since.
+pub(crate) fn lists_to_its_end<S: Storage>(desk: &mut Desk<'_, S>, mut out: Out, rows: &[Value]) -> Out {
+    let mut asked = out.asked("session/list").cloned();
+    while let Some(list) = asked {
+        let folder = &list["params"]["cwd"];
+        let meant: Vec<&Value> = rows.iter().filter(|row| folder.is_null() || row["cwd"] == *folder).collect();
+        let mut then = desk.reply(&list, json!({ "sessions": meant }));
+        then.extend(desk.wait(0));
+        asked = then.asked("session/list").cloned();
+        out.extend(then);
+    }
+    out
 }
 
 /// A connection to the agent `a`, initialized, with these settings.

@@ -179,6 +179,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
                 self.title_answered(&session, &agent_id, &title, telling, outcome);
             }
             Outgoing::LateList => self.discovered_late(outcome),
+            Outgoing::ListOfFolder => self.folder_listed(id, outcome),
             Outgoing::Relayed { session } => self.relayed_resumed(&session, outcome),
             Outgoing::RelayedSubscribe { subscription } => self.relayed_list_answered(&subscription, outcome),
             Outgoing::Abandoned(stale) => {

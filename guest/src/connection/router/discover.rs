@@ -4,6 +4,7 @@
 mod followed;
 mod forks;
 mod gone;
+mod of_folder;
 mod pages;
 mod reading;
 mod rows;
@@ -19,6 +20,7 @@ use crate::connection::list_meta::ListMeta;
 use crate::connection::running::RunningAt;
 use crate::sessions::discovered::ForkOf;
 use forks::WaitingForks;
+use of_folder::InDoubt;
 use seen::Seen;
 use wanted::WantedMetas;
 
@@ -42,7 +44,7 @@ pub(super) struct Discovery {
     phase: Phase,
     /// This agent's list was read to its end before, for this store.
     was_complete: bool,
-    pages: u32,
+    pages: usize,
     /// What the cursors were that have led on, as hashes: one for each page at most.
     cursors: HashSet<u64>,
     /// What is still to be taken in.
@@ -50,6 +52,7 @@ pub(super) struct Discovery {
     /// The page behind them.
     next: Option<String>,
     seen: Seen,
+    in_doubt: InDoubt,
     forks: WaitingForks,
     /// How often it was begun again because rows had moved while it was read.
     repeated: u32,

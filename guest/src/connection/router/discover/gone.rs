@@ -1,6 +1,7 @@
 //! Sessions that the agent had and has no more: its list lacks them, or it says so.
 
-use super::Phase;
+use super::of_folder::Lacking;
+use super::{Discovery, Phase};
 use crate::connection::key::Key;
 use crate::connection::router::Router;
 use crate::environment::Environment;
@@ -21,16 +22,26 @@ impl<S: Storage, E: Environment> Router<S, E> {
             if self.is_open_here(&agent_id, &id) || self.connection.discovery.seen.has(&agent_id) {
                 continue;
             }
+            let Some(folder) = vanish::folder_if_forgettable(&self.store, &id, (&agent, &agent_id), since)? else {
+                continue;
+            };
             // Where a cursor counts rows, what goes at the agent meanwhile moves others past it, and nobody tells.
             let is_doubtful = self.connection.discovery.pages > 1 && self.connection.discovery.repeated == 0;
-            if !is_doubtful {
-                vanish::forget_if_since(&self.store, &id, (&agent, &agent_id), since, self.now())?;
-            } else if vanish::is_forgettable(&self.store, &id, (&agent, &agent_id), since)? {
+            if is_doubtful {
                 self.read_again();
                 return Ok(());
             }
+            let Discovery { seen, in_doubt, .. } = &mut self.connection.discovery;
+            if seen.has_folder(&folder) {
+                vanish::forget_if_since(&self.store, &id, (&agent, &agent_id), since, self.now())?;
+            } else {
+                in_doubt.add(folder, Lacking { agent_id, id });
+            }
         }
         self.connection.discovery.phase = next.map_or(Phase::Done, Phase::Sifting);
+        if self.connection.discovery.phase == Phase::Done {
+            self.ask_next_folder();
+        }
         Ok(())
     }
 
@@ -45,7 +56,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         Ok(())
     }
 
-    fn is_open_here(&self, agent_id: &str, id: &str) -> bool {
+    pub(super) fn is_open_here(&self, agent_id: &str, id: &str) -> bool {
         self.connection.by_agent.contains_key(agent_id)
             || self.connection.sessions.contains_key(&Key::Session(id.to_owned()))
     }

@@ -12,7 +12,7 @@ use crate::rpc::{self, Code, Object, Outcome, RpcError};
 use crate::storage::Storage;
 
 /// How many pages of the agent's list are read at most; some agents never end their lists.
-const MOST_PAGES: u32 = 500;
+pub(super) const MOST_PAGES: usize = 500;
 
 /// What a list is asked for with, so that it has archived sessions too: in the draft of list extensions, and in the schema
 /// (unstable).
@@ -24,7 +24,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
     /// has archived sessions leaves them out of its list unless it is asked for them, and would seem to have them no more.
     pub(super) fn ask_page(&mut self, cursor: Option<&str>) {
         let Discovery { asked, archived, .. } = &self.connection.discovery;
-        let params = asked.params(cursor, *archived);
+        let params = asked.params(cursor, *archived, None);
         let subscribes = cursor.is_none() && self.subscribes_to_agent();
         let method = if subscribes { "session/list/subscribe" } else { "session/list" };
         self.connection.discovery.asked_at = self.running();

@@ -122,7 +122,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let is_reading = *phase == Phase::Reading;
         let mut deleted = Vec::new();
         for (row, found) in rows {
-            self.connection.discovery.seen.note(&row.agent_id, row.updated);
+            self.connection.discovery.seen.note(&row);
             if let Found::New | Found::Known | Found::Behind { .. } = &found {
                 let forks = self.connection.discovery.forks.come(&row.agent_id);
                 self.connection.discovery.said.extend(forks.into_iter().map(Said::Fork));

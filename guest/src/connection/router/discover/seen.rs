@@ -4,6 +4,8 @@ use std::collections::HashSet;
 use std::hash::{BuildHasher as _, RandomState};
 
 use crate::rpc::Object;
+use crate::sessions::discovered::Row;
+use crate::store::directory;
 
 /// A list of fewer rows than this is all the agent has; a longer one may be cut off.
 const SHORT: usize = 20;
@@ -13,6 +15,8 @@ const SHORT: usize = 20;
 pub(super) struct Seen {
     hasher: RandomState,
     ids: HashSet<u64>,
+    /// The folders that it has sessions of.
+    folders: HashSet<u64>,
     /// Those of its pages.
     on_pages: HashSet<u64>,
     oldest: Option<i64>,
@@ -38,10 +42,13 @@ impl Seen {
     }
 
     /// A row of the list.
-    pub(super) fn note(&mut self, agent_id: &str, updated: Option<i64>) {
-        self.is_dated = (self.ids.is_empty() || self.is_dated) && updated.is_some();
-        self.ids.insert(self.hash(agent_id));
-        self.oldest = match (self.oldest, updated) {
+    pub(super) fn note(&mut self, row: &Row) {
+        self.is_dated = (self.ids.is_empty() || self.is_dated) && row.updated.is_some();
+        self.ids.insert(self.hash(&row.agent_id));
+        let folder = row.cwd.as_deref().and_then(directory::normalise);
+        let folder = folder.map(|folder| self.hash(&folder));
+        self.folders.extend(folder);
+        self.oldest = match (self.oldest, row.updated) {
             (Some(oldest), Some(updated)) => Some(oldest.min(updated)),
             (oldest, updated) => oldest.or(updated),
         };
@@ -50,6 +57,11 @@ impl Seen {
     /// Whether the list has it.
     pub(super) fn has(&self, agent_id: &str) -> bool {
         self.ids.contains(&self.hash(agent_id))
+    }
+
+    /// Whether it has sessions of this folder (normalised).
+    pub(super) fn has_folder(&self, folder: &str) -> bool {
+        self.folders.contains(&self.hash(folder))
     }
 
     /// Since when the list is complete; `None`: it may lack anything.
