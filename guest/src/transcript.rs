@@ -45,7 +45,8 @@ pub use open_calls::OpenCalls;
 pub use position::Position;
 pub use recorder::{Flushed, LogEnd, Piece, Recorder};
 pub use remark::{
-    Remark, before_hook, is_in_answers, may_be_for_shell, may_have_marks, takes_summary, typed_in_shell, without_marks,
+    Remark, before_hook, handed_on, is_in_answers, may_be_for_shell, may_be_handed_on, may_have_marks, takes_summary,
+    typed_in_shell, without_marks,
 };
 pub use replay::{Part, Progress, Replay, Start};
 pub use retold::{Repeats, Retold, TakenOver, Unprompted, Whereabouts};

@@ -20,7 +20,7 @@ const MOST: usize = 16;
 pub(super) fn with_summed_up<E>(
     (log, ours): (&[Turn], &Compactions),
     (replay, theirs): (Vec<Turn>, &Compactions),
-    ends_with: impl FnOnce(&[&Turn], Sum) -> Result<bool, E>,
+    ends_with: impl Fn(&[&Turn], Sum) -> Result<bool, E>,
 ) -> Result<Vec<Turn>, E> {
     let is_cut = !theirs.is_first && begins_amid(log, &replay);
     if theirs.are_none() && !is_cut {
@@ -38,7 +38,9 @@ pub(super) fn with_summed_up<E>(
     let rests = places.iter().filter_map(rest).collect();
     let compacted = places.into_iter().map(|(place, _)| place).collect();
     let log = Log { all: log, turns: &joined, compacted, rests };
-    let replay = with_summed_up_amid(&log, Replay { all: replay, turns: told }, theirs);
+    let mut replay = Replay { all: replay, turns: told };
+    leave_out_rests(&log, &mut replay, theirs, &ends_with)?;
+    let replay = with_summed_up_amid(&log, replay, theirs);
     let begins = match (theirs.is_first, is_cut) {
         (true, _) => Begins::WithSummary,
         (false, true) => Begins::Amid,
@@ -76,6 +78,18 @@ struct Log<'a> {
 }
 
 impl Log<'_> {
+    /// The turns that may have been under way when what was said before this one was compacted. Commands may have been called since.
+    fn last_before(&self, until: usize) -> Vec<&Turn> {
+        let mut last: Vec<&Turn> = Vec::new();
+        for turn in self.turns[..until].iter().rev().filter(|turn| is_its(turn)).take(MOST) {
+            last.push(turn);
+            if !turn.is_command {
+                break;
+            }
+        }
+        last
+    }
+
     /// All that these turns are made of, as the agent would tell it.
     fn summed_up(&self, turns: &[Turn]) -> Vec<Turn> {
         let mut runs: Vec<RangeInclusive<u64>> = turns.iter().flat_map(|turn| turn.at.runs()).collect();
@@ -99,22 +113,15 @@ fn with_summed_up_before<E>(
     log: &Log<'_>,
     mut replay: Replay,
     begins: Begins,
-    ends_with: impl FnOnce(&[&Turn], Sum) -> Result<bool, E>,
+    ends_with: impl Fn(&[&Turn], Sum) -> Result<bool, E>,
 ) -> Result<Vec<Turn>, E> {
     let Behind { mut until, paired } = told_behind(log, 0, &replay.turns);
     let rest = replay.turns.first().filter(|rest| rest.user.is_empty() && paired != Some(0));
     let rest = rest.map(|rest| rest.agent.sum()).filter(|_| until > 0);
     let mut is_ours = rest.is_some_and(Sum::is_empty);
     if let Some(rest) = rest.filter(|rest| !rest.is_empty()) {
-        // The summary by itself, or what is known of the turn that it was made in. A command may have been called behind it.
-        let mut last: Vec<&Turn> = Vec::new();
-        for turn in log.turns[..until].iter().rev().filter(|turn| is_its(turn)).take(MOST) {
-            last.push(turn);
-            if !turn.is_command {
-                break;
-            }
-        }
-        is_ours = ends_with(&last, rest)?;
+        // The summary by itself, or what is known of the turn that it was made in.
+        is_ours = ends_with(&log.last_before(until), rest)?;
         // Or somebody went back to the end of that turn.
         let mut rests = log.rests.iter().rev().filter(|_| begins == Begins::WithSummary && !is_ours);
         if let Some((place, _)) = rests.find(|(place, answered)| *place < until && *answered == rest) {
@@ -131,6 +138,37 @@ fn with_summed_up_before<E>(
         replay.all.remove(0);
     }
     Ok(summed_up.into_iter().chain(replay.all).collect())
+}
+
+/// Takes the end of an answer out of the replay that is told behind such a summary, and so as if it belonged to what is told before it:
+/// what was compacted ends in the midst of a turn (Hermes).
+fn leave_out_rests<E>(
+    log: &Log<'_>,
+    replay: &mut Replay,
+    theirs: &Compactions,
+    ends_with: &impl Fn(&[&Turn], Sum) -> Result<bool, E>,
+) -> Result<(), E> {
+    for (place, answered) in theirs.places(&replay.all) {
+        let as_told = [replay.all[place].clone(), replay.turns[place].clone()];
+        let (user, told) = as_told[0].said();
+        let is_before = |turn: &&Turn| turn.said() == (user, answered);
+        let goes_on = !answered.is_empty() && answered.length() < told.length();
+        let Some(before) = log.turns.iter().find(|turn| goes_on && is_before(turn)) else { continue };
+        for turn in [&mut replay.all[place], &mut replay.turns[place]] {
+            turn.agent = before.agent.clone();
+            turn.parts.set_messages(Vec::new());
+        }
+        let pairs = align(log.turns, &replay.turns);
+        let pair = pairs.iter().find(|(_, other)| *other == place);
+        let is_rest = match pair.map(|(at, _)| (*at, told_behind(log, at + 1, &replay.turns[place + 1..]).until)) {
+            Some((at, until)) if until > at + 1 => ends_with(&log.last_before(until), told.behind(answered))?,
+            _ => false,
+        };
+        if !is_rest {
+            [replay.all[place], replay.turns[place]] = as_told;
+        }
+    }
+    Ok(())
 }
 
 /// The same for summaries that are told behind something else: each stands for what the log has between what is told before it and

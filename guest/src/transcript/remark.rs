@@ -31,9 +31,11 @@ enum Form {
     Choice,
     /// Nothing but such marks with a name in them, up to `]`, and what tells of a file beside it.
     Marks(&'static str),
+    /// A summary that is handed on, and nothing behind it.
+    HandedOn,
 }
 
-use Form::{Begins, Between, Choice, InOrder, Marks, Whole};
+use Form::{Begins, Between, Choice, HandedOn, InOrder, Marks, Whole};
 
 /// What is known, by agent.
 #[rustfmt::skip]
@@ -65,7 +67,15 @@ const FORMS: &[(Form, Remark)] = &[
     // What stands for all that was said before, once that was compressed.
     (Begins("<state_snapshot>"), Remark::Snapshot),
     (Between("<scratchpad>", "</state_snapshot>"), Remark::Snapshot),
+    // Hermes: the same.
+    (HandedOn, Remark::Snapshot),
 ];
+
+/// How a summary begins that Hermes hands on, what of that is written alike in any JSON, and how the line begins and ends behind which
+/// it has what was said next, in the same message.
+const HANDED_ON: &str = "[CONTEXT COMPACTION — REFERENCE ONLY]";
+const HANDED_ON_SIGN: &str = "[CONTEXT COMPACTION ";
+const HANDED_ON_END: (&str, &str) = ("--- END OF CONTEXT SUMMARY ", "---");
 
 /// What a user may say as well: it is no remark but in the midst of an answer. Gemini CLI has its model go on, and Codex has it do
 /// what was planned.
@@ -136,6 +146,24 @@ pub fn before_hook(text: &str) -> Option<&str> {
     Some(prompt).filter(|prompt| !prompt.trim().is_empty())
 }
 
+/// Whether [`handed_on`] may know the text in this JSON. Most are not such, and some are long.
+pub fn may_be_handed_on(json: &str) -> bool {
+    json.contains(HANDED_ON_SIGN)
+}
+
+/// A summary of what was said before, as Hermes hands it on, and what was said behind it in the same message, which may be nothing.
+pub fn handed_on(text: &str) -> Option<(&str, &str)> {
+    let text = text.trim();
+    let (begins, ends) = HANDED_ON_END;
+    let is_end = |line: &str| line.strip_prefix(begins).is_some_and(|rest| rest.trim_end().ends_with(ends));
+    text.strip_prefix(HANDED_ON)?;
+    let lines = text.match_indices(begins).filter(|(at, _)| text[..*at].ends_with('\n'));
+    let mut ended = lines.map(|(at, _)| (at, text[at..].find('\n').map_or(text.len(), |length| at + length)));
+    let (summary, behind) =
+        ended.find(|(at, end)| is_end(&text[*at..*end])).map_or((text, ""), |(_, end)| text.split_at(end));
+    Some((summary, behind.trim_start()))
+}
+
 /// Whether [`without_marks`] may leave less of the text in this JSON. Most updates have none.
 pub fn may_have_marks(json: &str) -> bool {
     [THOUGHT, CALL, INTERRUPTED].iter().any(|mark| json.contains(mark))
@@ -170,6 +198,7 @@ impl Form {
         match self {
             Whole(sign) | Begins(sign) | Between(sign, _) | Marks(sign) | InOrder(_, _, sign) => sign,
             Choice => "<choice>...</choice>.",
+            HandedOn => HANDED_ON_SIGN,
         }
     }
 
@@ -186,6 +215,7 @@ impl Form {
                 })
             }
             Choice => is_choice(text),
+            HandedOn => handed_on(text).is_some_and(|(_, behind)| behind.is_empty()),
             Marks(begins) => text.starts_with(begins) && is_marks(text, begins),
         }
     }
@@ -328,6 +358,25 @@ mod tests {
             ("", ""),
         ] {
             assert_eq!(without_marks(text), words, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_summary_that_is_handed_on_ends_before_what_is_said_behind_it() {
+        let summary = "[CONTEXT COMPACTION — REFERENCE ONLY] Earlier.\n\n## Goal\nAll.";
+        let end = "--- END OF CONTEXT SUMMARY — respond to the message below, not the summary above ---";
+        for (text, behind) in [
+            (summary.to_owned(), Some("")),
+            (format!("{summary}\n\n{end}\n"), Some("")),
+            (format!("{summary}\n\n{end}\n\nGo on ---\nnow"), Some("Go on ---\nnow")),
+            (format!("{summary} {end}\n\nGo on"), Some("")),
+            (format!("{summary}\n--- END OF CONTEXT SUMMARY and more\n{end}\nGo"), Some("Go")),
+            (format!("What is {summary}?"), None),
+            ("[CONTEXT COMPACTION]".to_owned(), None),
+        ] {
+            assert_eq!(handed_on(&text).map(|(_, behind)| behind), behind, "{text}");
+            let block = serde_json::json!({"type": "text", "text": text}).to_string();
+            assert_eq!(Remark::of(&block), behind.filter(|behind| behind.is_empty()).map(|_| Remark::Snapshot));
         }
     }
 }

@@ -50,6 +50,7 @@ mod forks;
 mod forks_of_unknown;
 mod full_store;
 mod gemini_forms;
+mod handed_on;
 mod hearsay;
 mod identity;
 mod imports;

@@ -6,7 +6,7 @@ mod comparing;
 mod plainly;
 
 pub(super) use comparing::Comparison;
-use plainly::{Plainly, remark_of};
+use plainly::{Plainly, parted, remark_of};
 
 use super::hush::Hush;
 use super::quote::Quote;
@@ -68,8 +68,9 @@ pub(super) struct Staging {
 /// What was recorded, and so may be shown: `update` members.
 #[derive(Debug, Default)]
 pub(super) struct Recorded {
-    /// What had been held back of the message before, because it might have been the layer's own words.
-    pub(super) rest: Option<String>,
+    /// What stands before it: what had been held back of the message before, because it might have been the layer's own words, or
+    /// a summary.
+    pub(super) before: Vec<String>,
     /// What is recorded of the update itself; none: nothing of it, yet or ever.
     pub(super) update: Option<String>,
 }
@@ -139,6 +140,26 @@ impl Staging {
         self.beginning.get_or_insert_with(|| {
             format!("{}{}", update.name, Object::parse_or_empty(update.update).get("content").unwrap_or_default())
         });
+        let Some((summary, behind)) = parted(update) else { return self.record_one(update, cx) };
+        let mut recorded = self.record_line(&summary, cx)?;
+        if let Some(behind) = behind {
+            let Recorded { before, update } = self.record_line(&behind, cx)?;
+            recorded.before.extend(recorded.update.take());
+            recorded.before.extend(before);
+            recorded.update = update;
+        }
+        Ok(recorded)
+    }
+
+    /// The same of one that this notification has.
+    fn record_line<S: Storage, E: Environment>(&mut self, line: &str, cx: &Cx<'_, S, E>) -> Result<Recorded> {
+        let message = Object::parse_or_empty(line);
+        let params = message.get_object("params");
+        Update::read(line, &params).map_or_else(|| Ok(Recorded::default()), |update| self.record_one(&update, cx))
+    }
+
+    /// The same of one that says one thing.
+    fn record_one<S: Storage, E: Environment>(&mut self, update: &Update<'_>, cx: &Cx<'_, S, E>) -> Result<Recorded> {
         let remark = remark_of(update);
         let is_users = matches!(remark, Some(Remark::Hidden | Remark::Snapshot)) && self.has_user_said(update, cx)?;
         let remark = remark.filter(|_| !is_users);
@@ -154,7 +175,7 @@ impl Staging {
             Plainly::Nothing => {
                 let rest = self.end_users(cx).or_else(|| self.end_agents(cx));
                 self.recorder.close_run();
-                Ok(Recorded { rest, update: None })
+                Ok(Recorded { before: rest.into_iter().collect(), update: None })
             }
         }
     }
@@ -200,7 +221,7 @@ impl Staging {
         if self.recorder.is_full() && !self.holds(cx) {
             self.write(cx)?;
         }
-        Ok(Recorded { rest: users.or(agents), update: shown })
+        Ok(Recorded { before: users.or(agents).into_iter().collect(), update: shown })
     }
 
     /// Whether what came since it was last asked is held in memory.

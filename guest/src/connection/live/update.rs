@@ -87,8 +87,10 @@ impl LiveSession {
         recorded: Recorded,
         cx: &mut Cx<'_, S, E>,
     ) -> Handled {
-        if let (Some(rest), Some(id)) = (recorded.rest, self.key.id()) {
-            cx.notify(id, &rest);
+        for before in &recorded.before {
+            if let Some(id) = self.key.id() {
+                cx.notify(id, before);
+            }
         }
         let shown = recorded.update.as_deref().and_then(|shown| cx.asked.shown(&update.name, shown));
         shown.map_or(Handled::Done, |shown| self.pass(update, &shown))

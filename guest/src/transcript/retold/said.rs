@@ -6,7 +6,7 @@ use crate::rpc::{self, Object};
 use crate::transcript::audience::is_for_agent_alone;
 use crate::transcript::echo::dense;
 use crate::transcript::own_words::strip;
-use crate::transcript::remark::{Remark, typed_in_shell, without_marks};
+use crate::transcript::remark::{Remark, handed_on, typed_in_shell, without_marks};
 
 /// What stands for a piece of JSON, and the name of what it is of: see [`rpc::print_of`].
 pub(super) type Print = u64;
@@ -75,7 +75,8 @@ impl Said {
             ("user_message_chunk", Some(text)) if is_for_agent() => Self::ForAgent(dense(&strip(&text))),
             ("user_message_chunk", Some(text)) => {
                 let typed = typed_in_shell(&text);
-                Self::User(dense(&strip(typed.as_deref().unwrap_or(&text))))
+                let behind = handed_on(&text).map_or(&*text, |(_, behind)| behind);
+                Self::User(dense(&strip(typed.as_deref().unwrap_or(behind))))
             }
             ("user_message_chunk", None) => Self::Attached(print(&kind, content.unwrap_or_default())),
             ("agent_message_chunk", Some(text)) => Self::Agent(dense(without_marks(&text))),

@@ -3,7 +3,8 @@
 use crate::connection::live::session_update::Update;
 use crate::rpc::{self, Object};
 use crate::transcript::{
-    Remark, UpdateKind, may_be_for_shell, may_have_marks, takes_summary, typed_in_shell, without_marks,
+    Remark, UpdateKind, handed_on, may_be_for_shell, may_be_handed_on, may_have_marks, takes_summary, typed_in_shell,
+    without_marks,
 };
 
 /// How an update is kept.
@@ -53,6 +54,23 @@ impl Plainly {
             Self::As(with_update(update, update.with_text(words)))
         }
     }
+}
+
+/// A summary that is told in one message with what was said behind it, or as the agent's own words: by itself, as the user's, and
+/// then what was said, as notifications.
+pub(super) fn parted(update: &Update<'_>) -> Option<(String, Option<String>)> {
+    let is_users = update.kind == UpdateKind::UserChunk;
+    if !(is_users || update.name == "agent_message_chunk") || !may_be_handed_on(update.update) {
+        return None;
+    }
+    let text = update.text()?;
+    let (summary, behind) = handed_on(&text).filter(|(_, behind)| !is_users || !behind.is_empty())?;
+    let summary = update.with_text(summary);
+    let mut summary = Object::parse_or_empty(&summary);
+    summary.set("sessionUpdate", "\"user_message_chunk\"".to_owned());
+    let behind = Some(behind).filter(|behind| !behind.is_empty());
+    let behind = behind.map(|behind| with_update(update, update.with_text(behind)));
+    Some((with_update(update, summary.to_json()), behind))
 }
 
 /// What a user's chunk is if no user has said it.
