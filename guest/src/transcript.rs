@@ -3,6 +3,7 @@
 //! A session's transcript is its own log, preceded by the parts of other logs it was forked from. State (modes,
 //! plan, commands, …) is no part of it: see [`crate::store::State`].
 
+mod after_interrupt;
 mod audience;
 mod begun;
 mod call_update;
@@ -32,6 +33,7 @@ mod elsewhere_tests;
 #[cfg(test)]
 mod replay_tests;
 
+pub use after_interrupt::{AFTER_INTERRUPT, may_be_after_interrupt, said_after_interrupt};
 pub use audience::is_for_agent_alone;
 pub use begun::{Begun, begun, begun_by};
 pub use call_update::CallUpdate;

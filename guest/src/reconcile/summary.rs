@@ -115,7 +115,10 @@ fn with_summed_up_before<E>(
     begins: Begins,
     ends_with: impl Fn(&[&Turn], Sum) -> Result<bool, E>,
 ) -> Result<Vec<Turn>, E> {
-    let Behind { mut until, paired } = told_behind(log, 0, &replay.turns);
+    // A summary by itself is no prompt without words.
+    let alone = usize::from(begins == Begins::WithSummary && replay.turns.first().is_some_and(Turn::is_silent));
+    let Behind { mut until, paired } = told_behind(log, 0, &replay.turns[alone..]);
+    let paired = paired.map(|other| other + alone);
     let rest = replay.turns.first().filter(|rest| rest.user.is_empty() && paired != Some(0));
     let rest = rest.map(|rest| rest.agent.sum()).filter(|_| until > 0);
     let mut is_ours = rest.is_some_and(Sum::is_empty);

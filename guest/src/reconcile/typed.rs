@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use super::sum::Sum;
-use crate::transcript::typed_in_shell;
+use crate::transcript::{AFTER_INTERRUPT, typed_in_shell};
 
 /// How such elements begin and end.
 const ELEMENTS: [(&str, &str); 7] = [
@@ -19,8 +19,6 @@ const ELEMENTS: [(&str, &str); 7] = [
     ("<task-notification>", "</task-notification>"),
 ];
 
-/// What Hermes has between a prompt that was cancelled and the next one.
-const AFTER_INTERRUPT: &str = "\n\nUser correction/guidance after interrupt: ";
 /// How the line begins that `OpenClaw` tells before a prompt, and how it ends.
 const DIRECTORY: (&str, &str) = ("[Working directory: ", "]\n\n");
 

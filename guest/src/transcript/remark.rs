@@ -94,6 +94,8 @@ const SHELL: (&str, &str) = ("<bash-input>", "</bash-input>");
 const TAKEN: &str = "Got it. Thanks for the additional context!";
 /// What it has its model say where that has not answered what a tool gave.
 const INTERRUPTED: &str = "[The previous response was interrupted before it completed.]";
+/// What Claude Code has its model say where a session that is opened again ends with something of the user's.
+const NO_RESPONSE: &str = "No response requested.";
 /// What a hook has it tell its model behind a prompt.
 const HOOK: (&str, &str) = ("<hook_context>", "</hook_context>");
 /// What it tells before its model's words of a thought, and behind them of a call.
@@ -166,7 +168,7 @@ pub fn handed_on(text: &str) -> Option<(&str, &str)> {
 
 /// Whether [`without_marks`] may leave less of the text in this JSON. Most updates have none.
 pub fn may_have_marks(json: &str) -> bool {
-    [THOUGHT, CALL, INTERRUPTED].iter().any(|mark| json.contains(mark))
+    [THOUGHT, CALL, INTERRUPTED, NO_RESPONSE].iter().any(|mark| json.contains(mark))
 }
 
 /// An agent's words, without what it writes among them when it tells them again.
@@ -174,6 +176,9 @@ pub fn without_marks(text: &str) -> &str {
     let Some((first, last)) = text.trim_start().chars().next().zip(text.trim_end().chars().next_back()) else {
         return text;
     };
+    if text.trim() == NO_RESPONSE {
+        return "";
+    }
     if first != '[' && last != ']' {
         return text;
     }

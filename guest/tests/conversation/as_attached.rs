@@ -5,7 +5,7 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, World, chunk};
-use crate::scenes::{answers, begun, leave, load_told, prompt_until_sent, says};
+use crate::scenes::{CWD, answers, begun, leave, listing, load_told, prompt_until_sent, row, says};
 
 fn text(text: &str) -> Value {
     json!({"type": "text", "text": text})
@@ -26,7 +26,11 @@ fn users(content: &Value) -> Value {
 /// What is shown of `s1` a minute later where its agent tells this: content blocks as they are, the user's behind a mark.
 fn shown(store: &Memory, world: &World, told: &[Value]) -> Vec<String> {
     world.now.set(world.now.get() + 60_000);
-    let mut desk = Desk::ready(store, world, &json!({"loadSession": true}));
+    shown_by(Desk::ready(store, world, &json!({"loadSession": true})), told)
+}
+
+/// The same in this window.
+fn shown_by(mut desk: Desk<'_>, told: &[Value]) -> Vec<String> {
     let out = load_told(&mut desk, told);
     leave(desk);
     let mut said: Vec<String> = Vec::new();
@@ -101,6 +105,42 @@ fn a_prompt_stays_as_it_was_sent_where_its_answer_is_told_otherwise() {
                     assert_eq!(shown(&store, &world, &replay), stays, "{time} {left:?} {has_next} {told:?}");
                 }
             }
+        }
+    }
+}
+
+#[test]
+fn a_summary_of_all_that_was_said_is_no_prompt_without_words() {
+    const SUMMARY: &str =
+        "This session is being continued from a previous conversation that ran out of context. The summary: ...";
+    let prompts = || [vec![image()], vec![file()], vec![image(), image()], vec![image(), text("What is this?")]];
+    for (at, told_behind, prompt) in
+        (0..4).flat_map(|at| (0..3).flat_map(move |behind| prompts().map(|prompt| (at, behind, prompt))))
+    {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut desk = Desk::ready(&store, &world, &json!({"loadSession": true}));
+        desk.new_session("s1", CWD);
+        let (mut expected, mut turns) = (Vec::new(), Vec::new());
+        for turn in 0..4 {
+            let answer = format!("The answer {turn} is this.");
+            let prompt = if turn == at { prompt.clone() } else { vec![text(&format!("Prompt {turn}"))] };
+            prompt_until_sent(&mut desk, "turn", &prompt);
+            desk.agent(says(&answer));
+            desk.agent(answers("turn"));
+            let as_text = |block: &Value| match block["text"].as_str() {
+                Some(words) => words.to_owned(),
+                None => format!("[{}]", block["type"].as_str().unwrap()),
+            };
+            expected.extend([format!("> {}", prompt.iter().map(as_text).collect::<String>()), answer.clone()]);
+            turns.push(prompt.iter().map(users).chain([chunk("agent_message_chunk", &answer)]).collect::<Vec<Value>>());
+        }
+        leave(desk);
+        let mut replay = vec![users(&text(SUMMARY))];
+        replay.extend(turns[4 - told_behind..].concat());
+        for time in ["first", "second"] {
+            let changed = row("s1", "One", "2025-10-10T00:00:00Z");
+            let desk = listing(&store, &world, "a", &json!({"loadSession": true}), &[changed]);
+            assert_eq!(shown_by(desk, &replay), expected, "{time}: {prompt:?} at {at}, {told_behind} told");
         }
     }
 }

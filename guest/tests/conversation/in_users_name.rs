@@ -17,6 +17,8 @@ const SUMMARY: &str = "This session is being continued from a previous conversat
 /// The same as a user brings it along, from another session.
 const BROUGHT: &str = "This session is being continued from a previous conversation that ran out of context. The summary: we \
                        built a parser.";
+/// What Claude Code has its model say as it opens a session again whose last turn was interrupted.
+const NO_RESPONSE: &str = "No response requested.";
 const COMPACT: &str = "<command-name>/compact</command-name>\n            <command-message>compact</command-message>\n            \
                        <command-args></command-args>";
 const PRINTED: &str = "<local-command-stdout>Compacted (ctrl+o to see full summary)</local-command-stdout>";
@@ -127,6 +129,12 @@ const CASES: &[Case] = &[
         told: &[User("Hi"), Agent("Ho"), User("Go"), User(INTERRUPTED)] },
     Case { name: "interrupted twice", turns: &[GREETED, CUT, ("Again", &["Some"], Cancelled), ON], shown: None,
         told: &[User("Hi"), Agent("Ho"), User("Go"), Agent("Part"), User(INTERRUPTED), User("Again"), User(INTERRUPTED), User("Next"), Agent("Well")] },
+    Case { name: "interrupted, and opened again by itself since", turns: &[GREETED, CUT, ON], shown: None,
+        told: &[User("Hi"), Agent("Ho"), User("Go"), Agent("Part"), User(INTERRUPTED), Agent(NO_RESPONSE), User("Next"), Agent("Well")] },
+    Case { name: "the same without what was answered", turns: &[GREETED, CUT, ON], shown: None,
+        told: &[User("Hi"), Agent("Ho"), User("Go"), Agent(NO_RESPONSE), User("Next"), Agent("Well")] },
+    Case { name: "the same last", turns: &[GREETED, CUT], shown: None,
+        told: &[User("Hi"), Agent("Ho"), User("Go"), Agent(NO_RESPONSE)] },
     Case { name: "interrupted without the layer", turns: &[GREETED], shown: Some("> HiHo> GoPart> [Request interrupted by user]> NextWell"),
         told: &[User("Hi"), Agent("Ho"), User("Go"), Agent("Part"), User(INTERRUPTED), User("Next"), Agent("Well")] },
     Case { name: "compacted between two turns", turns: FOUR, shown: None,

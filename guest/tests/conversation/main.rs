@@ -3,6 +3,7 @@
 mod accounts;
 mod activity;
 mod adoption;
+mod after_interrupt;
 mod agent_ends;
 mod agent_ends_often;
 mod agent_returns;

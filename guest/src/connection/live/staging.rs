@@ -26,6 +26,9 @@ use crate::transcript::{Kind, Recorder, Remark, UpdateKind, speaker};
 /// How much of a history is held in memory, in bytes.
 const HELD: usize = 4 * 1024 * 1024;
 
+/// Up to how many bytes it is kept what was last told as the user's.
+const LONGEST_TOLD: usize = 64 * 1024;
+
 /// Where what was told so far is.
 #[derive(Debug)]
 enum Kept {
@@ -50,6 +53,8 @@ pub(super) struct Staging {
     is_user_speaking: bool,
     /// The last that was told is a summary of what was said before, which nobody is shown as the user's.
     is_behind_summary: bool,
+    /// What was last told as the user's, as it was told, unless it is long.
+    told_as_users: Option<String>,
     /// What it begins with.
     beginning: Option<String>,
     /// What it has to begin with, as far as is known.
@@ -104,6 +109,7 @@ impl Staging {
             quote: Quote::default(),
             is_user_speaking: false,
             is_behind_summary: false,
+            told_as_users: None,
             beginning: None,
             expected: None,
             written: 0,
@@ -164,7 +170,11 @@ impl Staging {
         let is_users = matches!(remark, Some(Remark::Hidden | Remark::Snapshot)) && self.has_user_said(update, cx)?;
         let remark = remark.filter(|_| !is_users);
         let is_behind_summary = std::mem::replace(&mut self.is_behind_summary, remark == Some(Remark::Snapshot));
-        match Plainly::of(update, remark, is_behind_summary) {
+        let is_said = update.kind == UpdateKind::UserChunk && remark.is_none();
+        let text = is_said.then(|| update.text()).flatten();
+        let before = text.map(|text| self.told_as_users.replace(text)).unwrap_or_default();
+        self.told_as_users.take_if(|told| told.len() > LONGEST_TOLD);
+        match Plainly::of(update, remark, is_behind_summary, before.as_deref()) {
             Plainly::AsTold => self.record_plain(update, remark.is_some(), cx),
             Plainly::As(line) => {
                 let message = Object::parse_or_empty(&line);

@@ -3,8 +3,8 @@
 use crate::connection::live::session_update::Update;
 use crate::rpc::{self, Object};
 use crate::transcript::{
-    Remark, UpdateKind, handed_on, may_be_for_shell, may_be_handed_on, may_have_marks, takes_summary, typed_in_shell,
-    without_marks,
+    Remark, UpdateKind, handed_on, may_be_after_interrupt, may_be_for_shell, may_be_handed_on, may_have_marks,
+    said_after_interrupt, takes_summary, typed_in_shell, without_marks,
 };
 
 /// How an update is kept.
@@ -18,8 +18,13 @@ pub(super) enum Plainly {
 }
 
 impl Plainly {
-    /// `is_behind_summary`: it comes right behind a summary of what was said before.
-    pub(super) fn of(update: &Update<'_>, remark: Option<Remark>, is_behind_summary: bool) -> Self {
+    /// `is_behind_summary`: it comes right behind a summary of what was said before. `before`: what was told as the user's before it.
+    pub(super) fn of(
+        update: &Update<'_>,
+        remark: Option<Remark>,
+        is_behind_summary: bool,
+        before: Option<&str>,
+    ) -> Self {
         match (update.kind, remark) {
             (_, Some(Remark::Hidden)) => Self::Nothing,
             (_, Some(Remark::Snapshot)) => {
@@ -30,6 +35,11 @@ impl Plainly {
             (UpdateKind::UserChunk, None) if may_be_for_shell(update.update) => {
                 let typed = update.text().and_then(|text| typed_in_shell(&text));
                 typed.map_or(Self::AsTold, |typed| Self::As(with_update(update, update.with_text(&typed))))
+            }
+            (UpdateKind::UserChunk, None) if may_be_after_interrupt(update.update) => {
+                let text = update.text().unwrap_or_default();
+                let said = said_after_interrupt(&text, before);
+                said.map_or(Self::AsTold, |said| Self::As(with_update(update, update.with_text(&said))))
             }
             (UpdateKind::Chunk, _) if update.name == "agent_message_chunk" => {
                 Self::of_agents(update, is_behind_summary)
