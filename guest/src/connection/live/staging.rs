@@ -21,7 +21,7 @@ use crate::sessions::staging;
 use crate::storage::{Durability, Result, Storage};
 use crate::store::Session;
 use crate::transcript::own_words::Parted;
-use crate::transcript::{Kind, Recorder, Remark, UpdateKind, speaker};
+use crate::transcript::{ENTERED, Kind, Recorder, Remark, UpdateKind, is_for_reviewer, speaker};
 
 /// How much of a history is held in memory, in bytes.
 const HELD: usize = 4 * 1024 * 1024;
@@ -50,12 +50,16 @@ pub(super) struct Staging {
     is_user_speaking: bool,
     /// The last that was told is a summary of what was said before, which nobody is shown as the user's.
     is_behind_summary: bool,
+    /// What a reviewer of the agent's looks through, as was told last.
+    reviewed: Option<String>,
     /// What it begins with.
     beginning: Option<String>,
     /// What it has to begin with, as far as is known.
     expected: Option<String>,
     /// Where the session's own log ended when the agent was asked.
     asked_at: u32,
+    /// When it was asked, in milliseconds since 1970.
+    asked_when: i64,
     /// Where its log ended when something was last written to it.
     written: u32,
     /// Another process has dropped some of it, because it took this one for gone.
@@ -95,6 +99,7 @@ impl Staging {
         recorder.leave_unindexed(u32::try_from(here).unwrap_or(u32::MAX));
         Ok(Self {
             asked_at,
+            asked_when: cx.now(),
             kept,
             recorder,
             log,
@@ -103,6 +108,7 @@ impl Staging {
             quote: Quote::default(),
             is_user_speaking: false,
             is_behind_summary: false,
+            reviewed: None,
             beginning: None,
             expected: None,
             written: 0,
@@ -119,9 +125,9 @@ impl Staging {
         cx: &mut Cx<'_, S, E>,
     ) -> Result<Self> {
         let expected = self.expected.clone().or_else(|| self.beginning.clone());
-        let (speaker, asked_at) = (self.speaker.clone(), self.asked_at);
+        let (speaker, asked_at, asked_when) = (self.speaker.clone(), self.asked_at, self.asked_when);
         self.discard(cx);
-        Ok(Self { expected, asked_at, ..Self::told_by(speaker, session, cx)? })
+        Ok(Self { expected, asked_at, asked_when, ..Self::told_by(speaker, session, cx)? })
     }
 
     /// Whether its beginning was told before it was begun again, among what was told for the other request: both are of
@@ -143,7 +149,8 @@ impl Staging {
         let is_users = matches!(remark, Some(Remark::Hidden | Remark::Snapshot)) && self.has_user_said(update, cx)?;
         let remark = remark.filter(|_| !is_users);
         let is_behind_summary = std::mem::replace(&mut self.is_behind_summary, remark == Some(Remark::Snapshot));
-        match Plainly::of(update, remark, is_behind_summary) {
+        let is_for_reviewer = self.is_for_reviewer(update);
+        match if is_for_reviewer { Plainly::Nothing } else { Plainly::of(update, remark, is_behind_summary) } {
             Plainly::AsTold => self.record_plain(update, remark.is_some(), cx),
             Plainly::As(line) => {
                 let message = Object::parse_or_empty(&line);
@@ -157,6 +164,14 @@ impl Staging {
                 Ok(Recorded { rest, update: None })
             }
         }
+    }
+
+    /// Whether the agent tells with this, in its user's name, what it has given its reviewer, right behind what that looks through.
+    fn is_for_reviewer(&mut self, update: &Update<'_>) -> bool {
+        let entered = || update.text()?.strip_prefix(ENTERED).map(str::to_owned);
+        let said = if update.name == "agent_message_chunk" { entered() } else { None };
+        let reviewed = std::mem::replace(&mut self.reviewed, said).filter(|_| update.kind == UpdateKind::UserChunk);
+        reviewed.is_some_and(|reviewed| update.text().is_some_and(|text| is_for_reviewer(&reviewed, &text)))
     }
 
     /// Whether a user has said this, as the transcript has it, which looks as if no user had.
