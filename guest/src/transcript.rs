@@ -22,6 +22,7 @@ mod recorder;
 mod remark;
 mod replay;
 mod retold;
+mod review;
 mod spans;
 mod subagent_states;
 pub mod text;
@@ -52,6 +53,7 @@ pub use remark::{
 };
 pub use replay::{Part, Progress, Replay, Start};
 pub use retold::{Repeats, Retold, TakenOver, Unprompted, Whereabouts};
+pub use review::{ENTERED, EXITED, is_for_reviewer};
 pub use spans::length;
 pub use subagent_states::SubagentStates;
 pub use told_calls::ToldCalls;

@@ -23,6 +23,10 @@ use crate::storage::{Storage, StorageError};
 use crate::store::{Session, Store};
 use crate::transcript::through;
 
+/// How long before something is asked of the agent its own list may have been asked for so that it tells what was before that, in
+/// milliseconds: it is read anew about as often for who looks at a list.
+const LISTED_BEFORE: i64 = 60_000;
+
 /// The store, the clock and what is known of the agent, to read; what follows, to add to.
 pub(super) struct Cx<'a, S, E> {
     pub(super) store: &'a Store<S>,
@@ -51,6 +55,8 @@ pub(super) struct Cx<'a, S, E> {
     pub(super) knows_list: bool,
     /// During which times that list, as it was read, tells what the agent has then.
     pub(super) list_holds: Range<i64>,
+    /// When it was begun that it was last read, and is being read.
+    pub(super) list_begun: [Option<i64>; 2],
     /// What else is under way.
     pub(super) requests: &'a Requests,
     /// What goes by which id of the agent's.
@@ -82,6 +88,11 @@ impl<S: Storage, E: Environment> Cx<'_, S, E> {
     /// Whether the agent's own list tells what it has at any time, as it is followed.
     pub(super) fn follows_list(&self) -> bool {
         self.list_holds.end == i64::MAX
+    }
+
+    /// Whether the agent's own list was asked for not long before this time.
+    pub(super) fn was_listed_before(&self, at: i64) -> bool {
+        self.list_begun.iter().flatten().any(|begun| (*begun..begun.saturating_add(LISTED_BEFORE)).contains(&at))
     }
 
     /// Says that the connection's open marks may be believed, if that is due.

@@ -17,6 +17,7 @@ use super::open_turn::{Open, Said};
 use super::parts::Parts;
 use super::pieces::Pieces;
 use super::places::gaps;
+use super::review;
 use super::sum::Sum;
 use super::turn::{Outcome, Strip, Turn, Uncopied};
 use super::typed::{as_typed, behind_directory, without_elements};
@@ -203,11 +204,14 @@ impl Fold {
                 self.close(Behind::AnotherTurn);
                 Arc::make_mut(&mut self.attached).note(&blocks);
                 self.brought.note(&blocks);
-                let is_command =
-                    blocks.iter().find_map(|block| text_of(block)).is_some_and(|text| commands::is_call(&text));
+                let begins = blocks.iter().find_map(|block| text_of(block)).unwrap_or_default();
+                let (is_command, is_review) = (commands::is_call(&begins), review::is_call(&begins));
                 self.user(number, None, blocks.into_iter().filter_map(text_of).map(as_typed));
                 if let Some(open) = &mut self.open {
                     (open.is_ours, open.took_part, open.is_command) = (true, took_part, is_command);
+                    if is_review {
+                        open.review.call();
+                    }
                 }
             }
             Event::User { content: Some(content), .. }

@@ -7,6 +7,9 @@ use super::Overtaken;
 /// How many ids are remembered that an agent knew a session by.
 const MOST_FORMER: usize = 16;
 
+/// A second, in milliseconds: lists give no more of a time, or do.
+const SECOND: i64 = 1000;
+
 /// What an agent knows of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "each is something else that is known of it")]
@@ -49,6 +52,10 @@ pub struct Known {
     /// What [`Self::listed`] was when the transcript was last compared with its replay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compared: Option<i64>,
+    /// From when to when its session was last loaded or resumed here, in milliseconds since 1970, where its own list was read not long
+    /// before: that alone moves the time that some lists give.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opened: Option<(i64, i64)>,
     /// The time of last activity that its own list gave last; milliseconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub listed: Option<i64>,
@@ -98,6 +105,7 @@ impl Known {
             gap: false,
             listed_before: None,
             compared: None,
+            opened: None,
             listed: None,
             untimed: false,
             archived: false,
@@ -150,13 +158,32 @@ impl Known {
         self.gap = false;
     }
 
+    /// It was asked for its session, and has opened it. Where its list told of the opening before, it tells nothing since.
+    pub fn was_opened(&mut self, (asked, answered): (i64, i64)) {
+        if self.is_of_opening() && !self.is_explained() {
+            self.listed_before = self.listed;
+        }
+        self.opened = Some((asked, answered));
+    }
+
+    /// Whether the time that its own list gives is one at which it was opening the session.
+    fn is_of_opening(&self) -> bool {
+        self.listed.zip(self.opened).is_some_and(|(listed, (asked, answered))| {
+            let is_rounded = listed % SECOND == 0;
+            let (first, last) =
+                if is_rounded { (asked - asked % SECOND, answered + SECOND - 1) } else { (asked, answered) };
+            (first..=last).contains(&listed)
+        })
+    }
+
     /// Whether its own list says that something was said without the layer since its last turn through it, or its replay was
-    /// last compared. A time before that turn's end says nothing of what came then: an agent need not have kept the turn. Where
-    /// the clock was set back meanwhile, it is not known.
+    /// last compared. A time before that turn's end says nothing of what came then: an agent need not have kept the turn. Nor does
+    /// one at which it was opening the session: that alone may move it. Where the clock was set back meanwhile, it is not known.
     pub fn has_moved_on(&self) -> bool {
         let ended = self.ended.max(self.last_turn.map(|(_, ended)| ended));
         let is_later = self.listed.is_some_and(|listed| ended.is_none_or(|ended| ended < listed));
-        is_later && !self.untimed && !self.is_explained() && self.listed != self.listed_before
+        let is_told = !self.untimed && !self.is_explained() && self.listed != self.listed_before;
+        is_later && is_told && !self.is_of_opening()
     }
 
     /// Whether a prompt went to its session, or to one that it remembers: what was prompted is the session that an agent of this
@@ -236,6 +263,25 @@ mod tests {
         assert!(known.has_moved_on(), "the clock may have been set back");
         known.untimed = true;
         assert!(!known.has_moved_on());
+    }
+
+    #[test]
+    fn a_time_at_which_it_was_opening_the_session_is_no_sign_that_it_has_moved_on() {
+        let mut known = Known::new("s1".to_owned(), 0);
+        known.had_turn(Some((20_000, 30_000)), Between::Nothing);
+        known.was_opened((60_100, 61_200));
+        let moved_on = |known: &Known, times: &[i64]| {
+            let is_sign = |listed: &i64| Known { listed: Some(*listed), ..known.clone() }.has_moved_on();
+            times.iter().map(is_sign).collect::<Vec<bool>>()
+        };
+        // Whole seconds may have been rounded.
+        assert_eq!(moved_on(&known, &[59_000, 60_000, 61_000, 62_000, 63_000]), [true, false, false, false, true]);
+        assert_eq!(moved_on(&known, &[60_099, 60_100, 61_200, 61_201]), [true, false, false, true]);
+        // It is none either once the session is opened again, if the list says nothing else.
+        known.listed = Some(60_000);
+        known.was_opened((90_000, 90_500));
+        assert!(!known.has_moved_on() && !known.agrees());
+        assert_eq!(moved_on(&known, &[60_000, 61_000, 90_000]), [false, true, false]);
     }
 
     #[test]

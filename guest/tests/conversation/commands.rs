@@ -5,8 +5,8 @@ use std::slice::from_ref;
 use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, World, chunk};
-use crate::scenes::{CWD, leave, load_told};
+use crate::desk::{Desk, World, chunk, update};
+use crate::scenes::{CWD, answers, ask_prompt, leave, load_told};
 
 const FIX: [&str; 2] = ["fix the bug", "It is fixed."];
 const INIT: [&str; 2] = ["/init", "I looked at all, and wrote it down."];
@@ -30,11 +30,21 @@ fn message(id: &str, text: &str) -> Value {
 
 /// A conversation of these turns, in a store.
 fn had(turns: &[[&str; 2]], world: &World) -> Memory {
+    let as_told = |answer: &str| vec![agent(answer)];
+    had_so(turns, &as_told, world)
+}
+
+/// The same, where each answer is told so.
+fn had_so(turns: &[[&str; 2]], as_told: &dyn Fn(&str) -> Vec<Value>, world: &World) -> Memory {
     let store = Memory::new();
     let mut desk = Desk::ready(&store, world, &json!({"loadSession": true}));
     desk.new_session("s1", CWD);
     for [prompt, answer] in turns {
-        desk.turn("s1", prompt, &[answer]);
+        ask_prompt(&mut desk, "turn", "s1", prompt);
+        for told in as_told(answer) {
+            desk.agent(update("s1", told));
+        }
+        desk.agent(answers("turn"));
     }
     leave(desk);
     store
@@ -65,8 +75,19 @@ fn shown(store: &Memory, world: &World, told: &[Value]) -> (Vec<(String, String)
 
 /// That a conversation of these turns stays as it was had, and what was said since comes behind it, where the agent tells both so.
 fn stays(name: &str, turns: &[[&str; 2]], told: &[Value], since: &[[&str; 2]]) {
+    stays_so(name, turns, &|answer| vec![agent(answer)], told, since);
+}
+
+/// The same, where each answer was told so as it was had.
+fn stays_so(
+    name: &str,
+    turns: &[[&str; 2]],
+    as_told: &dyn Fn(&str) -> Vec<Value>,
+    told: &[Value],
+    since: &[[&str; 2]],
+) {
     let world = World::unrecorded();
-    let store = had(turns, &world);
+    let store = had_so(turns, as_told, &world);
     let lines = |turns: &[[&str; 2]]| {
         turns
             .iter()
@@ -178,5 +199,78 @@ fn a_review_that_was_had_without_the_layer_is_shown_as_it_is_told() {
     for time in ["first", "again"] {
         let expected = vec![("user".to_owned(), FIX[0].to_owned()), ("agent".to_owned(), answer.clone())];
         assert_eq!(shown(&store, &world, &told).0, expected, "{time}");
+    }
+}
+
+/// A review as Codex tells it from 2.6.0 on, with what it gives its reviewer in its user's name.
+fn review_with_prompt(of: &str, prompt: &str, answers: [&str; 2]) -> Vec<Value> {
+    let told = |text: String| chunk("agent_message_chunk", &text);
+    let call =
+        |status: &str| json!({"sessionUpdate": "tool_call", "toolCallId": of, "title": "git diff", "status": status});
+    let mut prompt = user(prompt);
+    prompt["messageId"] = format!("prompt of {of}").into();
+    vec![
+        told(format!("Entered review mode: {of}")),
+        prompt,
+        chunk("agent_thought_chunk", "I look."),
+        call("completed"),
+        told(format!("Exited review mode: {}", answers[0])),
+        message(&format!("answer to {of}"), answers[1]),
+    ]
+}
+
+const LOOK: &str =
+    "Review the current code changes (staged, unstaged, and untracked files) and provide prioritized findings.";
+const FAILED: [&str; 2] = [
+    "Reviewer failed to output a response.",
+    "Review was interrupted. Please re-run /review and wait for it to complete.",
+];
+
+#[test]
+fn a_review_stays_in_its_place_though_what_its_reviewer_was_given_is_told_in_the_users_name() {
+    let hello = [user(FIX[0]), message("m1", FIX[1])];
+    let thanks = [user(THANKS[0]), message("m9", THANKS[1])];
+    let well = ["All is well.", "All is well."];
+    let branch = "Review the code changes against the base branch 'main'. Start by finding the merge diff between the current \
+                  branch and main's upstream. Provide prioritized, actionable findings.";
+    let commit = "Review the code changes introduced by commit abcdef0123 (\"Fix it\"). Provide prioritized, actionable findings.";
+    for (command, of, prompt, answers) in [
+        ("/review", "current changes", LOOK, well),
+        ("/review Look at the tests", "Look at the tests", "Look at the tests", well),
+        ("/review-branch main", "changes against 'main'", branch, well),
+        ("/review-commit abcdef0123", "commit abcdef0: Fix it", commit, well),
+        ("/review", "current changes", LOOK, FAILED),
+    ] {
+        let all = answers.concat();
+        let review: [&str; 2] = [command, &all];
+        // While it was had, what it came to was told, and that once more as the answer.
+        let as_told = |answer: &str| {
+            if answer == all { vec![agent(answers[0]), message("m5", answers[1])] } else { vec![agent(answer)] }
+        };
+        let told = review_with_prompt(of, prompt, answers);
+        for (name, turns, told) in [
+            ("last", &[FIX, review][..], [&hello[..], &told].concat()),
+            ("in the midst", &[FIX, review, THANKS], [&hello[..], &told, &thanks].concat()),
+            ("first", &[review, THANKS], [&told[..], &thanks].concat()),
+        ] {
+            stays_so(&format!("{name}: {command}"), turns, &as_told, &told, &[OUTSIDE]);
+        }
+    }
+}
+
+#[test]
+fn what_a_reviewer_was_given_is_not_shown_as_the_users_words_and_all_else_is() {
+    let hello = [user(FIX[0]), message("m1", FIX[1])];
+    let well = ["All is well.", "All is well."];
+    for (prompt, is_shown) in [(LOOK, false), ("Look at the tests, too", true)] {
+        let world = World::unrecorded();
+        let store = had(&[FIX], &world);
+        let told = [&hello[..], &review_with_prompt("current changes", prompt, well)].concat();
+        for time in ["first", "again"] {
+            let (shown, _) = shown(&store, &world, &told);
+            assert_eq!(shown.iter().any(|(who, text)| who == "user" && text == prompt), is_shown, "{prompt}, {time}");
+            let all: String = shown.into_iter().map(|(_, text)| text).collect();
+            assert_eq!(all.matches("All is well.").count(), 2, "{prompt}, {time}");
+        }
     }
 }

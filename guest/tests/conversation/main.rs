@@ -81,6 +81,7 @@ mod not_kept;
 mod one_transcript;
 mod opened_otherwise;
 mod opening;
+mod opening_times;
 mod overheard;
 mod own_words;
 mod panel;

@@ -292,6 +292,11 @@ impl LiveSession {
             {
                 known.since = length(cx.store.storage(), before)?;
             }
+            if let Some(known) = changed.agents.get_mut(&agent).filter(|known| !attached.step.makes() && !known.untimed)
+                && let Some(opened) = opening.opened_within().filter(|(asked, _)| cx.was_listed_before(*asked))
+            {
+                known.was_opened(opened);
+            }
             // Where only its history is wanted nobody says where it is to be.
             if opening.request.is_some() {
                 opening.put_in_place(&mut changed);

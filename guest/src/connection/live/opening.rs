@@ -87,6 +87,8 @@ pub(super) struct Opening {
     current: Option<(OwnId, Step)>,
     /// The store's revision when the agent was asked to make a session for it, if that could be read.
     made_behind: Option<u64>,
+    /// From when to when the agent was opening its own session, in milliseconds since 1970.
+    opened_within: Option<(i64, i64)>,
     /// When the agent last gave a sign of life.
     alive: RunningAt,
     /// Why an earlier step did not do.
@@ -290,6 +292,11 @@ impl Opening {
         let is_put_back = self.restoring.values().any(|restored| matches!(restored, Restored::Mode));
         let mode = self.put_back.mode.as_ref().filter(|_| is_put_back);
         mode.is_some_and(|mode| update.text().is_some_and(|text| text == format!("[MODE_UPDATE] {mode}")))
+    }
+
+    /// From when to when the agent was opening its own session, if it was.
+    pub(super) fn opened_within(&self) -> Option<(i64, i64)> {
+        self.opened_within
     }
 
     /// The store's revision when the agent was asked to make it, if that could be read and it may be listed since.

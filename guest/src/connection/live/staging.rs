@@ -21,7 +21,7 @@ use crate::sessions::staging;
 use crate::storage::{Durability, Result, Storage};
 use crate::store::Session;
 use crate::transcript::own_words::Parted;
-use crate::transcript::{Kind, Recorder, Remark, UpdateKind, speaker};
+use crate::transcript::{ENTERED, Kind, Recorder, Remark, UpdateKind, is_for_reviewer, speaker};
 
 /// How much of a history is held in memory, in bytes.
 const HELD: usize = 4 * 1024 * 1024;
@@ -55,12 +55,16 @@ pub(super) struct Staging {
     is_behind_summary: bool,
     /// What was last told as the user's, as it was told, unless it is long.
     told_as_users: Option<String>,
+    /// What a reviewer of the agent's looks through, as was told last.
+    reviewed: Option<String>,
     /// What it begins with.
     beginning: Option<String>,
     /// What it has to begin with, as far as is known.
     expected: Option<String>,
     /// Where the session's own log ended when the agent was asked.
     asked_at: u32,
+    /// When it was asked, in milliseconds since 1970.
+    asked_when: i64,
     /// Where its log ended when something was last written to it.
     written: u32,
     /// Another process has dropped some of it, because it took this one for gone.
@@ -101,6 +105,7 @@ impl Staging {
         recorder.leave_unindexed(u32::try_from(here).unwrap_or(u32::MAX));
         Ok(Self {
             asked_at,
+            asked_when: cx.now(),
             kept,
             recorder,
             log,
@@ -110,6 +115,7 @@ impl Staging {
             is_user_speaking: false,
             is_behind_summary: false,
             told_as_users: None,
+            reviewed: None,
             beginning: None,
             expected: None,
             written: 0,
@@ -126,9 +132,9 @@ impl Staging {
         cx: &mut Cx<'_, S, E>,
     ) -> Result<Self> {
         let expected = self.expected.clone().or_else(|| self.beginning.clone());
-        let (speaker, asked_at) = (self.speaker.clone(), self.asked_at);
+        let (speaker, asked_at, asked_when) = (self.speaker.clone(), self.asked_at, self.asked_when);
         self.discard(cx);
-        Ok(Self { expected, asked_at, ..Self::told_by(speaker, session, cx)? })
+        Ok(Self { expected, asked_at, asked_when, ..Self::told_by(speaker, session, cx)? })
     }
 
     /// Whether its beginning was told before it was begun again, among what was told for the other request: both are of
@@ -170,11 +176,13 @@ impl Staging {
         let is_users = matches!(remark, Some(Remark::Hidden | Remark::Snapshot)) && self.has_user_said(update, cx)?;
         let remark = remark.filter(|_| !is_users);
         let is_behind_summary = std::mem::replace(&mut self.is_behind_summary, remark == Some(Remark::Snapshot));
+        let is_for_reviewer = self.is_for_reviewer(update);
         let is_said = update.kind == UpdateKind::UserChunk && remark.is_none();
         let text = is_said.then(|| update.text()).flatten();
         let before = text.map(|text| self.told_as_users.replace(text)).unwrap_or_default();
         self.told_as_users.take_if(|told| told.len() > LONGEST_TOLD);
-        match Plainly::of(update, remark, is_behind_summary, before.as_deref()) {
+        let plainly = || Plainly::of(update, remark, is_behind_summary, before.as_deref());
+        match if is_for_reviewer { Plainly::Nothing } else { plainly() } {
             Plainly::AsTold => self.record_plain(update, remark.is_some(), cx),
             Plainly::As(line) => {
                 let message = Object::parse_or_empty(&line);
@@ -188,6 +196,14 @@ impl Staging {
                 Ok(Recorded { before: rest.into_iter().collect(), update: None })
             }
         }
+    }
+
+    /// Whether the agent tells with this, in its user's name, what it has given its reviewer, right behind what that looks through.
+    fn is_for_reviewer(&mut self, update: &Update<'_>) -> bool {
+        let entered = || update.text()?.strip_prefix(ENTERED).map(str::to_owned);
+        let said = if update.name == "agent_message_chunk" { entered() } else { None };
+        let reviewed = std::mem::replace(&mut self.reviewed, said).filter(|_| update.kind == UpdateKind::UserChunk);
+        reviewed.is_some_and(|reviewed| update.text().is_some_and(|text| is_for_reviewer(&reviewed, &text)))
     }
 
     /// Whether a user has said this, as the transcript has it, which looks as if no user had.

@@ -125,6 +125,12 @@ impl Discovery {
         if is_over { Some(self.begun) } else { self.was_read }
     }
 
+    /// When it was begun that it was last read to its end, and when the reading was that is under way, unless it is another one by now.
+    pub(super) fn begun(&self) -> [Option<i64>; 2] {
+        let is_being_read = self.phase == Phase::Reading;
+        [self.read_since(), is_being_read.then_some(self.begun)].map(|begun| begun.filter(|_| !self.is_stale))
+    }
+
     /// During which times it tells what the agent has then: for a moment, as long as nothing waits to be taken in. What an agent tells
     /// of changes is no more than that: a time alone it does not tell (draft: session list extensions).
     pub(super) fn holds(&self) -> Range<i64> {

@@ -65,6 +65,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             needs_login: connection.needs_login,
             knows_list: connection.discovery.is_read(),
             list_holds: connection.discovery.holds(),
+            list_begun: connection.discovery.begun(),
             requests: &connection.requests,
             by_agent: &connection.by_agent,
             sums: &connection.sums,

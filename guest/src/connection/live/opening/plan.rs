@@ -127,6 +127,7 @@ impl Opening {
             plan,
             current: None,
             made_behind: None,
+            opened_within: None,
             alive: cx.running(),
             reason,
             put_back: state.clone(),

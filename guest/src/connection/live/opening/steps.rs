@@ -84,6 +84,9 @@ impl LiveSession {
         opening.current = Some((id, step));
         opening.meanwhile = Meanwhile::default();
         opening.alive = cx.running();
+        if !step.makes() {
+            opening.opened_within.get_or_insert((cx.now(), cx.now()));
+        }
     }
 
     /// The session was open before, and is again without what it was being opened for.
@@ -209,6 +212,7 @@ impl LiveSession {
         opening.awaits_earlier = !attached.step.makes() && cx.requests.is_worth_waiting(&agent_id);
         let late_replay = opening.late_replay(attached.step, cx.now());
         opening.attached = Some(attached);
+        opening.opened_within = opening.opened_within.map(|(asked, _)| (asked, cx.now()));
         self.late_replay = late_replay;
         if let Err(error) = self.take_over(cx) {
             return self.fail(error, cx);

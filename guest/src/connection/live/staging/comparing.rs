@@ -10,7 +10,7 @@ use crate::rpc::RpcError;
 use crate::sessions::adopt::{self, Adopted, Adoption};
 use crate::sessions::{open_marks, staging};
 use crate::storage::{Result, Storage};
-use crate::store::{Known, Origin, Session};
+use crate::store::{Origin, Session};
 use crate::transcript::{LaidOut, own_words};
 
 /// What came of it.
@@ -135,7 +135,7 @@ impl Staging {
         let (ours, theirs) = turns::of_both(storage, &session, own_end, self.replayed(), agent, own_words::strip)?;
         // The agent's list may have been read since the agent was asked to load it.
         let evidence = Evidence {
-            moved_on: has_moved_on(&session, agent),
+            moved_on: self.has_moved_on(&session, cx),
             whole: session.origin == Origin::Layer,
             in_use: false,
             asked_at: session.length_up_to(self.asked_at),
@@ -190,6 +190,18 @@ impl Staging {
         Ok(Some(TakenOver { session, heard, rest: None, is_put_off: plan.disputed == Disputed::Stays }))
     }
 
+    /// Whether the agent's own list says that the session has changed since the log last agreed with it, but for what has come of the
+    /// agent's being asked for it now.
+    fn has_moved_on<S: Storage, E: Environment>(&self, session: &Session, cx: &Cx<'_, S, E>) -> bool {
+        let Some(known) = session.agents.get(&cx.agent.name) else { return false };
+        if !known.has_moved_on() || !cx.was_listed_before(self.asked_when) {
+            return known.has_moved_on();
+        }
+        let mut known = known.clone();
+        known.was_opened((self.asked_when, cx.now()));
+        known.has_moved_on()
+    }
+
     /// All that was told, to be compared.
     fn replayed(&self) -> Replayed<'_> {
         match self.kept {
@@ -209,9 +221,4 @@ impl Staging {
         }
         Ok(())
     }
-}
-
-/// Whether the agent's own list says that the session has changed since the log last agreed with it.
-fn has_moved_on(session: &Session, agent: &str) -> bool {
-    session.agents.get(agent).is_some_and(Known::has_moved_on)
 }
