@@ -4,6 +4,7 @@
 mod followed;
 mod forks;
 mod gone;
+mod in_doubt;
 mod of_folder;
 mod pages;
 mod reading;
@@ -20,7 +21,7 @@ use crate::connection::list_meta::ListMeta;
 use crate::connection::running::RunningAt;
 use crate::sessions::discovered::ForkOf;
 use forks::WaitingForks;
-use of_folder::InDoubt;
+use in_doubt::InDoubt;
 use seen::Seen;
 use wanted::WantedMetas;
 

@@ -1,6 +1,6 @@
 //! Sessions that the agent had and has no more: its list lacks them, or it says so.
 
-use super::of_folder::Lacking;
+use super::in_doubt::Lacking;
 use super::{Discovery, Phase};
 use crate::connection::key::Key;
 use crate::connection::router::Router;

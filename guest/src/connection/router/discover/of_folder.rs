@@ -2,11 +2,12 @@
 //! (pi-acp: in the one that was opened last). A session that its list lacks is therefore gone only if that list has others of
 //! its folder, or if the list of its folder lacks it as well.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 use serde_json::value::RawValue;
 
 use super::Said;
+use super::in_doubt::{Asked, Lacking};
 use super::pages::MOST_PAGES;
 use super::seen::Seen;
 use crate::connection::requests::{Outgoing, OwnId};
@@ -16,50 +17,6 @@ use crate::rpc::{Object, Outcome};
 use crate::sessions::discovered::Row;
 use crate::sessions::vanish;
 use crate::storage::{Result, Storage};
-
-/// How many sessions may be in doubt at a time; others stay in the list until it is read the next time.
-const MOST_IN_DOUBT: usize = 1000;
-/// In how many folders: each is a request of the agent.
-const MOST_FOLDERS: usize = 32;
-
-/// A session that the agent's list lacks.
-#[derive(Debug)]
-pub(super) struct Lacking {
-    /// The agent's id of it.
-    pub(super) agent_id: String,
-    /// Ours.
-    pub(super) id: String,
-}
-
-/// Sessions that the agent's list lacks, as it does all of their folders.
-#[derive(Debug, Default)]
-pub(super) struct InDoubt {
-    folders: BTreeMap<String, Vec<Lacking>>,
-    count: usize,
-    asked: Option<Asked>,
-}
-
-/// The folder whose list is being read.
-#[derive(Debug)]
-struct Asked {
-    folder: String,
-    lacking: Vec<Lacking>,
-    seen: Seen,
-    cursors: HashSet<u64>,
-    /// The request for a page of it.
-    page: OwnId,
-}
-
-impl InDoubt {
-    /// A session of this folder is in doubt, if there is room.
-    pub(super) fn add(&mut self, folder: String, lacking: Lacking) {
-        let has_room = self.folders.contains_key(&folder) || self.folders.len() < MOST_FOLDERS;
-        if has_room && self.count < MOST_IN_DOUBT {
-            self.count += 1;
-            self.folders.entry(folder).or_default().push(lacking);
-        }
-    }
-}
 
 impl<S: Storage, E: Environment> Router<S, E> {
     /// Asks for the list of the next folder that sessions in doubt are of.
