@@ -1,7 +1,9 @@
 //! Turns that an agent tells with the same words as the log has, in another order. One that keeps the words of all its programs in
 //! one transcript has each word where it was said, so an answer goes on under the prompt that another window sent meanwhile; and what
 //! it says while a prompt is on its way to it stands before that prompt. The log knows which word belongs to which turn. Where
-//! both say the same, however it is put together, what the log has is compared as one turn, and stays as it is.
+//! both say the same, however it is put together, what the log has is compared as one turn, and stays as it is. An agent that keeps a
+//! branch for each of its programs tells what was queued in one window by itself, cut into other turns, and nothing of what was said in
+//! others meanwhile.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,13 +49,17 @@ fn told_otherwise(log: &[Turn], replay: &[Turn], told: Told) -> (Vec<Same>, Vec<
     let search = Search::of(log, &its, replay, theirs.clone());
     let is_told = |theirs: &Turn, ours: &Turn| theirs.agent.sum() == ours.agent.sum() || ours.is_told_in_part(theirs);
     let mut same = search.all();
+    let by_themselves = search.by_themselves(&same);
+    let told_alone: BTreeSet<usize> = by_themselves.iter().flat_map(|same| &same.turns).copied().collect();
+    same.extend(by_themselves);
     if told == Told::CutShort {
         same.extend(cut_short::told_by_prompts(log, &its, replay, theirs, &same));
     }
     let found: BTreeSet<usize> = same.iter().flat_map(|same| &same.turns).copied().collect();
     let torn = search.at_once.iter().filter_map(|group| {
         let answered = its[group.clone()].iter().copied().filter(|at| !log[*at].agent.sum().is_empty());
-        let torn: Vec<usize> = answered.filter(|at| !search.tells(&log[*at], is_told)).collect();
+        let is_told_alone = |at: &usize| told_alone.contains(at) || search.tells(&log[*at], is_told);
+        let torn: Vec<usize> = answered.filter(|at| !is_told_alone(at)).collect();
         let is_begun = |at: &usize| search.tells(&log[*at], |theirs, ours| theirs.agent.begins_with(ours.agent.sum()));
         (torn.len() > 1
             && !torn.iter().all(is_begun)
@@ -192,6 +198,52 @@ impl<'a> Search<'a> {
                 return Some((first..end, start..told_end));
             }
         }
+    }
+
+    /// Of turns that were had at the same time as others, those that are one to readers, where the replay has the same by itself, in its
+    /// order, cut into other turns; these turns are `found` already.
+    fn by_themselves(&self, found: &[Same]) -> Vec<Same> {
+        let mut taken: BTreeSet<usize> = found.iter().flat_map(|same| same.told.clone()).collect();
+        let found: BTreeSet<usize> = found.iter().flat_map(|same| &same.turns).copied().collect();
+        let mut by_themselves = Vec::new();
+        for group in &self.at_once {
+            let mut queues: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+            for at in &self.its[group.clone()] {
+                queues.entry(self.log[*at].one_with).or_default().push(*at);
+            }
+            let queues = queues.into_values().filter(|turns| turns.len() > 1 && is_apart(turns, self.log));
+            for turns in queues.filter(|turns| turns.iter().all(|at| !found.contains(at))) {
+                let Some(told) = self.told_alone(&turns, &taken) else { continue };
+                taken.extend(told.clone());
+                if !self.is_alike(&turns, &told) {
+                    by_themselves.push(Same { turns, told });
+                }
+            }
+        }
+        by_themselves
+    }
+
+    /// The turns of the replay that say the same as these, by themselves, the first such turns that are not taken.
+    fn told_alone(&self, turns: &[usize], taken: &BTreeSet<usize>) -> Option<Range<usize>> {
+        let (mut ours, mut begins) = (Said::default(), Vec::new());
+        for turn in turns.iter().map(|at| &self.log[*at]) {
+            ours.add(turn, &[turn.user]);
+            begins.push(ours.asked);
+        }
+        let starts: BTreeSet<usize> =
+            begins.iter().filter_map(|begin| self.places.get(begin)).flatten().copied().collect();
+        let end_of = |start: usize| {
+            let mut theirs = Said::default();
+            let behind = (start..self.replay.len()).take_while(|told| !taken.contains(told)).take(MOST);
+            for (told, turn) in behind.map(|told| (told, &self.replay[told])) {
+                theirs.add(turn, &turn.pieces());
+                if theirs.asked.length() >= ours.asked.length() {
+                    return ours.is_same(&theirs, false).then_some(told + 1);
+                }
+            }
+            None
+        };
+        starts.into_iter().take(MOST_PLACES).find_map(|start| Some(start..end_of(start)?))
     }
 
     fn is_alike(&self, turns: &[usize], told: &Range<usize>) -> bool {
