@@ -1,7 +1,9 @@
 //! Turns that an agent tells with the same words as the log has, in another order. One that keeps the words of all its programs in
 //! one transcript has each word where it was said, so an answer goes on under the prompt that another window sent meanwhile; and what
 //! it says while a prompt is on its way to it stands before that prompt. The log knows which word belongs to which turn. Where
-//! both say the same, however it is put together, what the log has is compared as one turn, and stays as it is.
+//! both say the same, however it is put together, what the log has is compared as one turn, and stays as it is. Of a turn that did not
+//! come to its end such an agent may have kept the prompt alone. One that keeps a branch for each of its programs tells what was queued
+//! in one window by itself, cut into other turns, and nothing of what was said in others meanwhile.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,6 +22,8 @@ const MOST_PLACES: usize = 8;
 /// How many turns that follow each other are looked at, in each of which but the last the agent may have said what it said while the
 /// next prompt was on its way to it.
 const MOST_CROSSED: usize = 8;
+/// Of how many turns that did not come to their end it is looked which the agent tells by their prompts alone.
+const MOST_CUT_OFF: usize = 6;
 
 /// What of turns that the agent tells otherwise is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,16 +48,20 @@ fn told_otherwise(log: &[Turn], replay: &[Turn], told: Told) -> (Vec<Same>, Vec<
     if its.is_empty() || theirs.is_empty() {
         return (Vec::new(), Vec::new());
     }
-    let search = Search::of(log, &its, replay, theirs.clone());
+    let search = Search { told, ..Search::of(log, &its, replay, theirs.clone()) };
     let is_told = |theirs: &Turn, ours: &Turn| theirs.agent.sum() == ours.agent.sum() || ours.is_told_in_part(theirs);
     let mut same = search.all();
+    let by_themselves = search.by_themselves(&same);
+    let told_alone: BTreeSet<usize> = by_themselves.iter().flat_map(|same| &same.turns).copied().collect();
+    same.extend(by_themselves);
     if told == Told::CutShort {
         same.extend(cut_short::told_by_prompts(log, &its, replay, theirs, &same));
     }
     let found: BTreeSet<usize> = same.iter().flat_map(|same| &same.turns).copied().collect();
     let torn = search.at_once.iter().filter_map(|group| {
         let answered = its[group.clone()].iter().copied().filter(|at| !log[*at].agent.sum().is_empty());
-        let torn: Vec<usize> = answered.filter(|at| !search.tells(&log[*at], is_told)).collect();
+        let is_told_alone = |at: &usize| told_alone.contains(at) || search.tells(&log[*at], is_told);
+        let torn: Vec<usize> = answered.filter(|at| !is_told_alone(at)).collect();
         let is_begun = |at: &usize| search.tells(&log[*at], |theirs, ours| theirs.agent.begins_with(ours.agent.sum()));
         (torn.len() > 1
             && !torn.iter().all(is_begun)
@@ -101,6 +109,7 @@ struct Search<'a> {
     /// The turns that the agent may have taken part in, in the order in which they were begun.
     its: &'a [usize],
     replay: &'a [Turn],
+    told: Told,
     /// The turns of the replay that begin with this prompt, or are begun by it as a whole.
     places: BTreeMap<Sum, Vec<usize>>,
     /// Those of `its` that were begun before others had come to their end, with those that are one with one of them to readers.
@@ -116,7 +125,7 @@ impl<'a> Search<'a> {
                 places.entry(begin).or_default().push(place);
             }
         }
-        Self { log, its, replay, places, at_once: at_once(log, its) }
+        Self { log, its, replay, told: Told::Whole, places, at_once: at_once(log, its) }
     }
 
     fn all(&self) -> Vec<Same> {
@@ -176,6 +185,9 @@ impl<'a> Search<'a> {
             if is_ours_next && end < self.its.len() && end - first < most {
                 let turn = &self.log[self.its[end]];
                 ours.add(turn, &[turn.user]);
+                if self.told == Told::CutShort {
+                    ours.note_cut_off(turn);
+                }
                 end += 1;
             } else if !is_ours_next && told_end < self.replay.len() {
                 let turn = &self.replay[told_end];
@@ -192,6 +204,52 @@ impl<'a> Search<'a> {
                 return Some((first..end, start..told_end));
             }
         }
+    }
+
+    /// Of turns that were had at the same time as others, those that are one to readers, where the replay has the same by itself, in its
+    /// order, cut into other turns; these turns are `found` already.
+    fn by_themselves(&self, found: &[Same]) -> Vec<Same> {
+        let mut taken: BTreeSet<usize> = found.iter().flat_map(|same| same.told.clone()).collect();
+        let found: BTreeSet<usize> = found.iter().flat_map(|same| &same.turns).copied().collect();
+        let mut by_themselves = Vec::new();
+        for group in &self.at_once {
+            let mut queues: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+            for at in &self.its[group.clone()] {
+                queues.entry(self.log[*at].one_with).or_default().push(*at);
+            }
+            let queues = queues.into_values().filter(|turns| turns.len() > 1 && is_apart(turns, self.log));
+            for turns in queues.filter(|turns| turns.iter().all(|at| !found.contains(at))) {
+                let Some(told) = self.told_alone(&turns, &taken) else { continue };
+                taken.extend(told.clone());
+                if !self.is_alike(&turns, &told) {
+                    by_themselves.push(Same { turns, told });
+                }
+            }
+        }
+        by_themselves
+    }
+
+    /// The turns of the replay that say the same as these, by themselves, the first such turns that are not taken.
+    fn told_alone(&self, turns: &[usize], taken: &BTreeSet<usize>) -> Option<Range<usize>> {
+        let (mut ours, mut begins) = (Said::default(), Vec::new());
+        for turn in turns.iter().map(|at| &self.log[*at]) {
+            ours.add(turn, &[turn.user]);
+            begins.push(ours.asked);
+        }
+        let starts: BTreeSet<usize> =
+            begins.iter().filter_map(|begin| self.places.get(begin)).flatten().copied().collect();
+        let end_of = |start: usize| {
+            let mut theirs = Said::default();
+            let behind = (start..self.replay.len()).take_while(|told| !taken.contains(told)).take(MOST);
+            for (told, turn) in behind.map(|told| (told, &self.replay[told])) {
+                theirs.add(turn, &turn.pieces());
+                if theirs.asked.length() >= ours.asked.length() {
+                    return ours.is_same(&theirs, false).then_some(told + 1);
+                }
+            }
+            None
+        };
+        starts.into_iter().take(MOST_PLACES).find_map(|start| Some(start..end_of(start)?))
     }
 
     fn is_alike(&self, turns: &[usize], told: &Range<usize>) -> bool {
@@ -215,6 +273,8 @@ struct Said {
     /// The answers, one behind the other; and all that they are made of, in any order.
     answered: Sum,
     letters: Letters,
+    /// What each answer is made of that did not come to its end, and of which nothing need be told.
+    cut_off: Vec<Letters>,
 }
 
 impl Said {
@@ -226,10 +286,28 @@ impl Said {
         self.answered = self.answered.followed_by(turn.agent.sum());
     }
 
+    /// Of this turn, which was added, the agent need not tell what was answered if it did not come to its end.
+    fn note_cut_off(&mut self, turn: &Turn) {
+        let is_cut_off = turn.took_part == Some(true) && !turn.is_finished() && !turn.agent.sum().is_empty();
+        if is_cut_off && self.cut_off.len() < MOST_CUT_OFF {
+            self.cut_off.push(turn.agent.letters());
+        }
+    }
+
+    /// Whether that one has all that is answered, but for some of what may be left out of it.
+    fn is_answered_by(&self, other: &Self) -> bool {
+        let mut all = vec![other.letters];
+        for cut_off in &self.cut_off {
+            let with: Vec<Letters> = all.iter().map(|letters| letters.and(*cut_off)).collect();
+            all.extend(with);
+        }
+        all.contains(&self.letters)
+    }
+
     /// Whether both say the same: of what was said at the same time, in whichever order.
     fn is_same(&self, other: &Self, is_at_once: bool) -> bool {
         if is_at_once {
-            self.letters == other.letters && (self.asked == other.asked || self.prompts == other.prompts)
+            (self.asked == other.asked || self.prompts == other.prompts) && self.is_answered_by(other)
         } else {
             self.answered == other.answered && self.asked == other.asked && self.prompts == other.prompts
         }

@@ -3,14 +3,14 @@
 //! said for that: it stays, and the agent is told of it.
 
 use std::cell::RefCell;
+use std::collections::VecDeque;
 
 use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, update};
 use crate::scenes::{
-    CWD, Turns, account, answers, ask_load, ask_prompt, begun, leave, lines, listing, load, mark, row, said, says,
-    words,
+    CWD, Turns, account, ask_load, begun, leave, lines, listing, load, mark, prompt_until_sent, row, said, says, words,
 };
 
 /// Later than anything that is said here.
@@ -57,6 +57,8 @@ struct Window<'a> {
     desk: Desk<'a>,
     tree: &'a Tree,
     leaf: Option<usize>,
+    /// The prompts that its agent has not come to an end with, the one that it is at first.
+    waiting: VecDeque<Value>,
     opened: Out,
 }
 
@@ -65,7 +67,7 @@ impl<'a> Window<'a> {
     fn first(store: &'a Memory, world: &'a World, tree: &'a Tree) -> Self {
         let mut desk = Desk::ready(store, world, &loads());
         desk.new_session("s1", CWD);
-        let mut window = Self { desk, tree, leaf: None, opened: Out::default() };
+        let mut window = Self { desk, tree, leaf: None, waiting: VecDeque::new(), opened: Out::default() };
         window.turn("Hi", "Ho");
         window
     }
@@ -88,19 +90,25 @@ impl<'a> Window<'a> {
         while opened.is_open("load") {
             opened.extend(desk.wait(100));
         }
-        Self { desk, tree, leaf, opened }
+        Self { desk, tree, leaf, waiting: VecDeque::new(), opened }
     }
 
+    /// The user sends this, which the agent takes up when it has come to an end with what was sent before.
     fn prompt(&mut self, text: &str) -> Out {
-        let mut out = ask_prompt(&mut self.desk, "turn", "s1", text);
-        while out.asked("session/prompt").is_none() {
-            out.extend(self.desk.wait(100));
-        }
-        let asked = out.request("session/prompt");
-        for block in asked["params"]["prompt"].as_array().unwrap() {
-            self.leaf = self.tree.write(self.leaf, true, block["text"].as_str().unwrap());
+        let request = format!("{text} behind {}", self.waiting.len());
+        let out = prompt_until_sent(&mut self.desk, &request, &[json!({"type": "text", "text": text})]);
+        self.waiting.push_back(out.request("session/prompt"));
+        if self.waiting.len() == 1 {
+            self.take_up();
         }
         out
+    }
+
+    fn take_up(&mut self) {
+        let prompts = self.waiting.front().and_then(|asked| asked["params"]["prompt"].as_array());
+        for block in prompts.into_iter().flatten() {
+            self.leaf = self.tree.write(self.leaf, true, block["text"].as_str().unwrap());
+        }
     }
 
     fn say(&mut self, text: &str) {
@@ -110,8 +118,10 @@ impl<'a> Window<'a> {
     }
 
     fn end(&mut self) {
-        self.desk.agent(answers("turn"));
+        let asked = self.waiting.pop_front().unwrap();
+        self.desk.reply(&asked, json!({"stopReason": "end_turn"}));
         self.desk.wait(1000);
+        self.take_up();
     }
 
     fn turn(&mut self, prompt: &str, answer: &str) -> Out {
@@ -264,6 +274,150 @@ fn a_long_turn_beside_those_that_were_had_last_stays_and_the_agent_is_told_of_it
         leave(second.desk);
         let lacks: &[&str] = if is_told { &[] } else { &["and done"] };
         assert_stays((&store, &world), &tree, has_list, (&all, lacks), &when);
+    }
+}
+
+/// What is done in each of two windows: `> ` the user sends a prompt, the agent comes to an `=` with what it is at, or says this.
+type Steps = &'static [(usize, &'static str)];
+
+/// What is done, all that is said, and what the agent lacks of it.
+const QUEUED: [(Steps, &str, &[&str]); 9] = [
+    // Queued before anything is said, with a turn in the other window from before or behind that on,
+    (
+        &[(0, "> One"), (0, "> Two"), (1, "> Beside"), (1, "Aside"), (1, "="), (0, "1"), (0, "="), (0, "2"), (0, "=")],
+        "> One> Two12> BesideAside",
+        &["Aside"],
+    ),
+    (
+        &[(0, "> One"), (1, "> Beside"), (0, "> Two"), (1, "Aside"), (1, "="), (0, "1"), (0, "="), (0, "2"), (0, "=")],
+        "> One> Two12> BesideAside",
+        &["Aside"],
+    ),
+    (
+        &[(1, "> Beside"), (0, "> One"), (1, "Aside"), (0, "> Two"), (0, "1"), (0, "="), (0, "2"), (1, "="), (0, "=")],
+        "> BesideAside> One> Two12",
+        &["Aside"],
+    ),
+    // or in the midst of the first answer;
+    (
+        &[(0, "> One"), (1, "> Beside"), (0, "1"), (0, "> Two"), (0, "1"), (1, "Aside"), (1, "="), (0, "="), (0, "2")],
+        "> One1> Two12> BesideAside",
+        &["Aside"],
+    ),
+    // with the same answer twice,
+    (
+        &[(0, "> One"), (0, "> Two"), (1, "> Beside"), (1, "Aside"), (1, "="), (0, "OK"), (0, "="), (0, "OK")],
+        "> One> TwoOKOK> BesideAside",
+        &["Aside"],
+    ),
+    // and the same prompt;
+    (
+        &[(0, "> Go"), (0, "> Go"), (1, "> Go"), (1, "Aside"), (1, "="), (0, "OK"), (0, "="), (0, "OK")],
+        "> Go> GoOKOK> GoAside",
+        &["Aside"],
+    ),
+    // three of them,
+    (
+        &[
+            (0, "> One"),
+            (0, "> Two"),
+            (1, "> Beside"),
+            (1, "Aside"),
+            (1, "="),
+            (0, "> Three"),
+            (0, "1"),
+            (0, "="),
+            (0, "2"),
+            (0, "="),
+            (0, "3"),
+        ],
+        "> One> Two> Three123> BesideAside",
+        &["Aside"],
+    ),
+    // twice beside one long turn,
+    (
+        &[
+            (1, "> Beside"),
+            (0, "> One"),
+            (0, "> Two"),
+            (0, "1"),
+            (0, "="),
+            (0, "2"),
+            (0, "="),
+            (1, "Aside"),
+            (0, "> Three"),
+            (0, "> Four"),
+            (0, "3"),
+            (0, "="),
+            (0, "4"),
+            (1, "="),
+            (0, "="),
+        ],
+        "> BesideAside> One> Two12> Three> Four34",
+        &["Aside"],
+    ),
+    // and in both windows.
+    (
+        &[
+            (0, "> One"),
+            (0, "> Two"),
+            (1, "> Beside"),
+            (1, "> And beside"),
+            (1, "A"),
+            (1, "="),
+            (1, "B"),
+            (1, "="),
+            (0, "1"),
+            (0, "="),
+            (0, "2"),
+        ],
+        "> One> Two12> Beside> And besideAB",
+        &["AB"],
+    ),
+];
+
+#[test]
+fn a_turn_beside_prompts_that_were_queued_stays_and_the_agent_is_told_of_it() {
+    let ways = [false, true].into_iter().flat_map(|has_list| {
+        [(false, false), (true, false), (true, true)].map(|(is_gone_on, is_left)| (has_list, is_gone_on, is_left))
+    });
+    for (has_list, is_gone_on, is_left) in ways {
+        for (steps, all, lacks) in QUEUED {
+            let when = format!("{steps:?}, list: {has_list}, gone on with: {is_gone_on}, left before: {is_left}");
+            let (store, world, tree) = (Memory::new(), World::unrecorded(), Tree::default());
+            let first = Window::first(&store, &world, &tree);
+            let second = Window::open(&store, &world, &tree, false);
+            let mut windows = [first, second];
+            let open = [(0, "="), (0, "=")].into_iter();
+            let mut told = String::new();
+            for (window, step) in steps.iter().copied().chain(open) {
+                let window = &mut windows[window];
+                match step.strip_prefix("> ") {
+                    Some(prompt) => told += &account(&window.prompt(prompt)).unwrap_or_default(),
+                    None if step != "=" => window.say(step),
+                    None if window.waiting.is_empty() => {}
+                    None => window.end(),
+                }
+            }
+            let [mut first, second] = windows;
+            let mut second = Some(second);
+            if is_left && let Some(second) = second.take() {
+                leave(second.desk);
+            }
+            let (mut all, mut lacks) = (format!("> HiHo{all}"), lacks);
+            if is_gone_on {
+                told += &account(&first.turn("Next", "Well")).unwrap_or_default();
+                for text in lacks {
+                    assert!(told.contains(text), "{when}: {told}");
+                }
+                (all, lacks) = (format!("{all}> NextWell"), &[]);
+            }
+            leave(first.desk);
+            if let Some(second) = second {
+                leave(second.desk);
+            }
+            assert_stays((&store, &world), &tree, has_list, (&all, lacks), &when);
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use acp_sessions_guest::storage::{Memory, Storage, StorageError};
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Faulty, World, chunk, update};
-use crate::scenes::{CWD, answers, begun, both_open, leave, load_told, prompt_until_sent, said};
+use crate::scenes::{CWD, answers, begun, both_open, leave, load_told, mark, prompt_until_sent, said, words};
 
 /// The user asks this, which the agent puts into its transcript as it is sent it.
 fn asks(desk: &mut Desk<'_>, text: &str, transcript: &mut Vec<Value>) {
@@ -253,6 +253,150 @@ fn prompts_that_windows_do_not_wait_for_stay_where_they_are_in_whichever_order_t
             }
             assert_eq!(*shown.get_or_insert_with(|| words.clone()), words, "{told:?}");
             leave(next);
+        }
+    }
+}
+
+/// What of two windows' turns an agent has kept: each prompt as it was sent it, each answer at its end, and of one that did not come to
+/// an end nothing.
+#[derive(Debug, Default)]
+struct Kept {
+    told: Vec<Value>,
+    /// What is being answered in each window.
+    answers: [String; 2],
+    has_ids: bool,
+}
+
+impl Kept {
+    fn add(&mut self, mut told: Value) {
+        if self.has_ids {
+            told["messageId"] = self.told.len().to_string().into();
+        }
+        self.told.push(told);
+    }
+
+    /// In this window the user sends a prompt, `> `, the agent comes to an end with it, `=`, the user has it stop, `x`, or closes the
+    /// window and opens another, `q`, or the agent says this.
+    fn go_on<'a>(&mut self, at: usize, step: &str, windows: &mut [Desk<'a>], (store, world): (&'a Memory, &'a World)) {
+        let desk = &mut windows[at];
+        match step.split_once(' ') {
+            Some((">", prompt)) => {
+                let mut told = Vec::new();
+                asks(desk, prompt, &mut told);
+                told.into_iter().for_each(|told| self.add(told));
+            }
+            _ if step == "=" => {
+                desk.agent(answers("turn"));
+                let answer = std::mem::take(&mut self.answers[at]);
+                self.add(chunk("agent_message_chunk", &answer));
+            }
+            _ if step == "x" => {
+                desk.client(json!({"method": "session/cancel", "params": {"sessionId": "s1"}}));
+                desk.agent(json!({"id": "turn", "result": {"stopReason": "cancelled"}}));
+                self.answers[at].clear();
+            }
+            _ if step == "q" => {
+                let other = Desk::ready(store, world, &json!({"loadSession": true}));
+                leave(std::mem::replace(desk, other));
+                load_told(desk, &self.told);
+                self.answers[at].clear();
+            }
+            _ => {
+                desk.agent(update("s1", chunk("agent_message_chunk", step)));
+                self.answers[at].push_str(step);
+            }
+        }
+        windows[at].wait(1000);
+    }
+}
+
+/// What is done in two windows, and all that is said.
+const STOPPED: [(Steps, &str); 8] = [
+    // A prompt that is stopped beside a long turn,
+    (&[(0, "> Long"), (0, "L1"), (1, "> Stop"), (1, "S1"), (1, "x"), (0, "L2"), (0, "=")], "> LongL1L2> StopS1"),
+    (&[(0, "> Long"), (0, "L1"), (1, "> Stop"), (1, "S1"), (1, "q"), (0, "L2"), (0, "=")], "> LongL1L2> StopS1"),
+    // or before which that was begun,
+    (&[(1, "> Stop"), (1, "S1"), (0, "> Long"), (0, "L1"), (1, "x"), (0, "L2"), (0, "=")], "> StopS1> LongL1L2"),
+    // or that is stopped behind its end;
+    (&[(0, "> Long"), (0, "L1"), (1, "> Stop"), (1, "S1"), (0, "L2"), (0, "="), (1, "x")], "> LongL1L2> StopS1"),
+    // two of them,
+    (
+        &[
+            (0, "> Long"),
+            (0, "L1"),
+            (1, "> Stop"),
+            (1, "S1"),
+            (1, "x"),
+            (1, "> Halt"),
+            (1, "H1"),
+            (1, "x"),
+            (0, "L2"),
+            (0, "="),
+        ],
+        "> LongL1L2> StopS1> HaltH1",
+    ),
+    // behind one that was answered, or before it;
+    (
+        &[
+            (0, "> Long"),
+            (0, "L1"),
+            (1, "> Short"),
+            (1, "A"),
+            (1, "="),
+            (1, "> Stop"),
+            (1, "S1"),
+            (1, "x"),
+            (0, "L2"),
+            (0, "="),
+        ],
+        "> LongL1L2> ShortA> StopS1",
+    ),
+    (
+        &[
+            (0, "> Long"),
+            (0, "L1"),
+            (1, "> Stop"),
+            (1, "S1"),
+            (1, "x"),
+            (1, "> Short"),
+            (1, "A"),
+            (1, "="),
+            (0, "L2"),
+            (0, "="),
+        ],
+        "> LongL1L2> StopS1> ShortA",
+    ),
+    // and the long one is stopped, too.
+    (&[(0, "> Long"), (0, "L1"), (1, "> Short"), (1, "A"), (0, "x"), (1, "=")], "> LongL1> ShortA"),
+];
+
+#[test]
+fn a_turn_that_is_stopped_beside_a_long_one_stays_though_the_agent_has_kept_its_prompt_alone() {
+    let ways = [false, true].map(|has_ids| [false, true].map(|is_gone_on| (has_ids, is_gone_on)));
+    for (has_ids, is_gone_on) in ways.into_iter().flatten() {
+        for (steps, all) in STOPPED {
+            let when = format!("{steps:?}, ids: {has_ids}, gone on with: {is_gone_on}");
+            let (store, world) = (Memory::new(), World::unrecorded());
+            let loads = json!({"loadSession": true});
+            let mut kept = Kept { has_ids, ..Kept::default() };
+            kept.add(chunk("user_message_chunk", "Hi"));
+            kept.add(chunk("agent_message_chunk", "Ho"));
+            let (first, second) = both_open(&store, &world, &loads, &[("Hi", "Ho")]);
+            let mut windows = vec![first, second];
+            let next = [(0, "> Next"), (0, "Well"), (0, "=")];
+            for (window, step) in steps.iter().chain(if is_gone_on { &next[..] } else { &[] }) {
+                kept.go_on(*window, step, &mut windows, (&store, &world));
+            }
+            windows.drain(..).for_each(leave);
+            world.now.set(world.now.get() + 60_000);
+            let all = format!("> HiHo{all}{}", if is_gone_on { "> NextWell" } else { "" });
+            for time in ["once", "again"] {
+                let mut next = Desk::ready(&store, &world, &loads);
+                let out = load_told(&mut next, &kept.told);
+                assert_eq!(words(&out), all, "{when}, {time}");
+                assert!(mark(&out, "load")["setAside"].is_null(), "{when}, {time}");
+                leave(next);
+            }
         }
     }
 }

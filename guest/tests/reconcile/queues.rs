@@ -14,6 +14,8 @@ struct Talk {
     /// What a window could not write yet.
     unwritten: Vec<Written>,
     told: Vec<Said>,
+    /// The window whose turns alone are told, where each of the agent's programs goes on from what it knows itself.
+    branch: Option<usize>,
     /// How much was done so far.
     now: i64,
 }
@@ -88,6 +90,7 @@ impl Talk {
             }
             let write =
                 if window == late.window && late.steps.contains(&step) { Self::write_later } else { Self::write };
+            let is_told = self.branch.is_none_or(|branch| branch == window);
             let it = &mut all[window];
             if is_sent && sent < unanswered.len() {
                 sent += 1;
@@ -99,12 +102,16 @@ impl Talk {
             } else if let Some(number) = it.waiting.first().copied() {
                 if !it.is_under_way {
                     it.is_under_way = true;
-                    self.hear(&format!("do {number}"));
+                    if is_told {
+                        self.hear(&format!("do {number}"));
+                    }
                     continue;
                 }
                 if !unanswered[number - 1] {
                     write(self, &it.tag, format!("adone {number}"));
-                    self.told.last_mut().unwrap().agent.extend(["done ", &number.to_string()]);
+                    if is_told {
+                        self.told.last_mut().unwrap().agent.extend(["done ", &number.to_string()]);
+                    }
                 }
                 it.is_under_way = false;
                 it.waiting.remove(0);
@@ -152,6 +159,26 @@ proptest! {
             talk.told.push(outside.clone());
             shown.push(outside);
         }
+        let plan = scene.load("agent", &talk.told, moved_on).plan;
+        prop_assert!(scene.aside().is_empty(), "{:?}\n{:?}", talk, plan);
+        prop_assert_eq!(&scene.shown(), &shown, "{:?}", talk);
+        prop_assert_eq!(plan.heard, plan.length());
+    }
+
+    #[test]
+    fn they_stay_where_they_are_though_those_of_one_window_alone_are_told(
+        windows in 2_usize..4,
+        branch in 0_usize..3,
+        steps in proptest::collection::vec((0_usize..6, any::<bool>()), 0..24),
+        sent in 0_usize..8,
+        moved_on in any::<bool>(),
+    ) {
+        let mut talk = Talk { branch: Some(branch % windows), ..Talk::default() };
+        talk.turn(100);
+        talk.go_on(windows, &steps, &vec![false; sent], &Late { window: 0, steps: 0..0 });
+        talk.turn(200);
+        let mut scene = talk.scene();
+        let shown = scene.shown();
         let plan = scene.load("agent", &talk.told, moved_on).plan;
         prop_assert!(scene.aside().is_empty(), "{:?}\n{:?}", talk, plan);
         prop_assert_eq!(&scene.shown(), &shown, "{:?}", talk);

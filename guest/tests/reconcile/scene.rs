@@ -146,7 +146,10 @@ impl Scene {
                 }
                 1 => push_chunks(recorder, "agent_message_chunk", &said.agent[..middle]),
                 2 => push_chunks(recorder, "agent_message_chunk", &said.agent[middle..]),
-                3 => recorder.push(Kind::TurnEnd, 1, &json!({"stopReason": "end_turn"}).to_string()),
+                3 => {
+                    let reason = if said.ended == Ended::Cancelled { "cancelled" } else { "end_turn" };
+                    recorder.push(Kind::TurnEnd, 1, &json!({ "stopReason": reason }).to_string());
+                }
                 _ => continue,
             }
             *step += 1;

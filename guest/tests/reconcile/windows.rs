@@ -295,6 +295,35 @@ proptest! {
     }
 
     #[test]
+    fn those_that_are_cancelled_stay_though_the_agent_has_kept_their_prompts_alone(
+        (windows, order) in windows(),
+        cancelled in any::<u8>(),
+        moved_on in any::<bool>(),
+        are_joined in any::<bool>(),
+    ) {
+        let mut scene = Scene::new();
+        scene.change(|session| session.give_to("agent", "x", 0));
+        let order: Vec<usize> = order.iter().map(|window| window % windows).collect();
+        let ended = |window: usize| if cancelled >> window & 1 == 1 { Ended::Cancelled } else { Ended::Well };
+        let at_once: Vec<Said> = (1..=windows).map(|window| Said { ended: ended(window), ..turn(window) }).collect();
+        scene.say_with_asides(&[turn(0)], &[], Some("x"), &[]);
+        scene.say_with_asides(&at_once, &order, Some("x"), &[]);
+        scene.say_with_asides(&[turn(windows + 1)], &[], Some("x"), &[]);
+        scene.tell("agent", usize::MAX);
+        let shown = scene.shown();
+        let kept = at_once.into_iter().map(|said| match said.ended {
+            Ended::Cancelled => Said { agent: String::new(), ..said },
+            _ => said,
+        });
+        let kept: Vec<Said> = [turn(0)].into_iter().chain(kept).chain([turn(windows + 1)]).collect();
+        let replay = mingled(&kept, windows, &order, are_joined);
+        scene.load("agent", &replay, moved_on);
+        prop_assert!(scene.aside().is_empty(), "{:?}", replay);
+        prop_assert_eq!(&scene.shown(), &shown);
+        settled(&mut scene, &replay);
+    }
+
+    #[test]
     fn what_an_agent_says_by_itself_while_others_have_turns_stays_where_it_is(
         windows in 1_usize..4,
         order in proptest::collection::vec(0_usize..6, 0..14),
