@@ -71,6 +71,8 @@ use super::key::Key;
 use super::load::Share;
 use super::told::Untold;
 use super::turn::Turn;
+use serde::{Deserialize, Serialize};
+
 use crate::environment::Environment;
 use crate::storage::Storage;
 use crate::store::{Session, State};
@@ -157,6 +159,7 @@ pub(super) struct LiveSession {
     /// The agent has begun another session in the place of its own, which it could not open. It takes that place when a
     /// prompt in it has succeeded. How many entries the transcript had when it was begun.
     stands_in_since: Option<u64>,
+    stands_in: StandsIn,
     /// What the transcript has of its sub-agents, where the agent has said between turns how they are.
     subagents: Option<Box<SubagentStates>>,
     /// The session on behalf of which its agent started it.
@@ -180,6 +183,23 @@ pub(super) struct LiveSession {
 enum LastTurn {
     Stored,
     Unstored,
+}
+
+/// For how long another session of the agent's stands in for its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(super) enum StandsIn {
+    /// Until a prompt in it has succeeded: it takes that one's place.
+    #[default]
+    Until,
+    /// For now: the agent cannot open its own as long as another of its programs has it.
+    ForNow,
+}
+
+impl StandsIn {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "it is what serde asks with")]
+    fn is_until(&self) -> bool {
+        *self == Self::Until
+    }
 }
 
 /// In which folder a session was opened.
@@ -293,6 +313,7 @@ impl LiveSession {
             recorded: 0,
             said: Said::Whole,
             stands_in_since: None,
+            stands_in: StandsIn::Until,
             subagents: None,
             parent: None,
             given: None,
@@ -455,7 +476,8 @@ impl LiveSession {
 
     /// Whether its agent may have more than the history by now: it was not looked at for a while, or not at all.
     pub(super) fn is_uncompared(&self, now: i64) -> bool {
-        self.copy != AgentsCopy::Untold && !self.copy.is_recent(now) && !self.agent_id.is_empty()
+        let is_its_own = !self.agent_id.is_empty() && self.stands_in_since.is_none();
+        self.copy != AgentsCopy::Untold && !self.copy.is_recent(now) && is_its_own
     }
 
     fn release<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {

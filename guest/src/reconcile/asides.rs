@@ -148,7 +148,9 @@ fn turn_before(turns: &[Option<Turn>], aside: &Turn, told: &Told<'_>) -> Option<
         !turn.is_finished() && theirs.user == turn.user && theirs.agent.begins_with(turn.agent.sum())
     };
     let its = ends.find_map(|theirs| earlier.iter().find(|(_, turn)| is_its_end(turn, theirs)));
-    its.map(|(at, _)| (*at, Behind::WhatWasLost))
+    // Of a command its agent need not keep the prompt: it has gone on with that, as Codex does until a goal is reached.
+    let goes_on_with_command = turn.is_command && turn.is_finished() && !without(turn);
+    its.map(|(at, _)| (*at, Behind::WhatWasLost)).or(goes_on_with_command.then_some((last, Behind::WhatIsKnown)))
 }
 
 /// This prompt of the turn in this place; and together with those before it that nobody answered, which agents put together.

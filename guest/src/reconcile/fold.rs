@@ -13,7 +13,7 @@ use super::event::{Event, agents_text, text_of};
 use super::grain::Grain;
 use super::heard::Heard;
 use super::late::Ends;
-use super::open_turn::{Open, Said};
+use super::open_turn::{Open, Said, is_plan};
 use super::parts::Parts;
 use super::pieces::Pieces;
 use super::places::gaps;
@@ -194,7 +194,13 @@ impl Fold {
     }
 
     fn take(&mut self, number: u64, text: &str, entry: Option<Entry<'_>>) {
-        match self.event(text) {
+        let event = self.event(text);
+        if !matches!(event, Event::Agent { .. })
+            && let Some(open) = &mut self.open
+        {
+            open.end_plan();
+        }
+        match event {
             Event::Prompt { blocks, with } => {
                 let took_part = with.map(|(agent, id)| {
                     self.hearer.as_ref().is_some_and(|(own, known)| known.has_taken(own, (&agent, &id)))
@@ -237,9 +243,9 @@ impl Fold {
             Event::Agent { message, content } => {
                 self.agent(number, message);
                 if let Some(text) = content.and_then(agents_text)
-                    && let Some(Open { said: Said::Agent { agent, .. }, review, .. }) = &mut self.open
+                    && let Some(open) = &mut self.open
                 {
-                    review.hear(&text, agent);
+                    open.hear(&text, self.grain == Grain::Turns && message.is_some_and(is_plan));
                 }
             }
             Event::Compaction if self.is_at_beginning() => self.remark(number, Remark::Summary),
@@ -471,7 +477,8 @@ impl Fold {
 
     fn close(&mut self, behind: Behind) {
         self.user_is_done();
-        let Some(open) = self.open.take() else { return };
+        let Some(mut open) = self.open.take() else { return };
+        open.end_plan();
         let Open {
             places,
             tag,

@@ -23,6 +23,8 @@ pub(super) struct Open {
     pub(super) said: Said,
     /// What the agent tells of a review, as far as it waits for the answer to that.
     pub(super) review: Review,
+    /// A plan of the agent's that waits for what is said behind it.
+    plan: String,
     /// What messages the answer is made of.
     pub(super) messages: Messages,
     /// The message that its last entry is a part of; long ones have several.
@@ -61,6 +63,7 @@ impl Open {
             took_part: None,
             said: Said::User(Heard::default()),
             review: Review::default(),
+            plan: String::new(),
             messages: Messages::default(),
             message: None,
             ended: None,
@@ -73,6 +76,30 @@ impl Open {
         if let Said::Agent { agent, .. } = &self.said {
             self.messages.end(agent.sum());
         }
+    }
+
+    /// The agent says this. A plan comes behind what is said with it, in whichever order the two are told: Codex tells it behind that
+    /// while it is had, and before that in a replay.
+    pub(super) fn hear(&mut self, text: &str, is_plan: bool) {
+        let Said::Agent { agent, .. } = &mut self.said else { return };
+        if is_plan {
+            self.plan.push_str(text);
+        } else {
+            self.review.hear(text, agent);
+        }
+    }
+
+    /// Nothing more is said with a plan.
+    pub(super) fn end_plan(&mut self) {
+        if self.plan.is_empty() {
+            return;
+        }
+        self.end_message();
+        let plan = std::mem::take(&mut self.plan);
+        if let Said::Agent { agent, .. } = &mut self.said {
+            self.review.hear(&plan, agent);
+        }
+        self.end_message();
     }
 
     /// Whether the user has said something in words.
@@ -110,6 +137,30 @@ impl Said {
     pub(super) fn hear_for_agent(&mut self, text: &str) {
         if let Self::User(heard) = self {
             heard.hear_for_agent(text);
+        }
+    }
+}
+
+/// Whether a message of this id (JSON) is a plan of Codex's: it has the id of the turn that it is made in.
+pub(super) fn is_plan(id: &str) -> bool {
+    let turn = id.strip_prefix('"').and_then(|id| id.strip_suffix("-plan\""));
+    turn.is_some_and(|turn| turn.len() == 36 && turn.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_is_known_by_the_id_of_its_turn() {
+        for (id, expected) in [
+            ("\"01a228bf-b458-72a1-89d2-9ae1ff7a6e41-plan\"", true),
+            ("\"01a228bf-b458-72a1-89d2-9ae1ff7a6e41\"", false),
+            ("\"the-plan\"", false),
+            ("\"msg_01a228bf-b458-72a1-89d2-9ae1ff7a-plan\"", false),
+            ("7", false),
+        ] {
+            assert_eq!(is_plan(id), expected, "{id}");
         }
     }
 }

@@ -101,7 +101,9 @@ mod tests {
             ),
         ] {
             let (mut review, mut agent) = (Review { is_called, ..Review::default() }, Writer::default());
-            told.iter().for_each(|text| review.hear(text, &mut agent));
+            for text in told {
+                review.hear(text, &mut agent);
+            }
             review.finish(&mut agent);
             assert_eq!(agent.sum(), Sum::of(expected), "{told:?}");
         }

@@ -158,32 +158,26 @@ impl Known {
         self.gap = false;
     }
 
-    /// It was asked for its session, and has opened it. Where its list told of the opening before, it tells nothing since.
-    pub fn was_opened(&mut self, (asked, answered): (i64, i64)) {
-        if self.is_of_opening() && !self.is_explained() {
-            self.listed_before = self.listed;
+    /// It was asked for its session, and has opened it, when its list had given this time before.
+    pub fn was_opened(&mut self, opened: (i64, i64), listed: Option<i64>) {
+        if !listed.is_some_and(|listed| is_within(listed, opened)) {
+            self.opened = Some(opened);
         }
-        self.opened = Some((asked, answered));
-    }
-
-    /// Whether the time that its own list gives is one at which it was opening the session.
-    fn is_of_opening(&self) -> bool {
-        self.listed.zip(self.opened).is_some_and(|(listed, (asked, answered))| {
-            let is_rounded = listed % SECOND == 0;
-            let (first, last) =
-                if is_rounded { (asked - asked % SECOND, answered + SECOND - 1) } else { (asked, answered) };
-            (first..=last).contains(&listed)
-        })
     }
 
     /// Whether its own list says that something was said without the layer since its last turn through it, or its replay was
-    /// last compared. A time before that turn's end says nothing of what came then: an agent need not have kept the turn. Nor does
-    /// one at which it was opening the session: that alone may move it. Where the clock was set back meanwhile, it is not known.
+    /// last compared. A time before that turn's end says nothing of what came then: an agent need not have kept the turn. Where
+    /// the clock was set back meanwhile, it is not known.
     pub fn has_moved_on(&self) -> bool {
         let ended = self.ended.max(self.last_turn.map(|(_, ended)| ended));
         let is_later = self.listed.is_some_and(|listed| ended.is_none_or(|ended| ended < listed));
-        let is_told = !self.untimed && !self.is_explained() && self.listed != self.listed_before;
-        is_later && is_told && !self.is_of_opening()
+        is_later && !self.untimed && !self.is_explained() && self.listed != self.listed_before
+    }
+
+    /// The same, but not by a time at which it was opening the session: that alone may move it.
+    pub fn has_moved_on_by_itself(&self) -> bool {
+        let is_of_opening = self.listed.zip(self.opened).is_some_and(|(listed, opened)| is_within(listed, opened));
+        self.has_moved_on() && !is_of_opening
     }
 
     /// Whether a prompt went to its session, or to one that it remembers: what was prompted is the session that an agent of this
@@ -212,6 +206,13 @@ impl Known {
     pub fn ids(&self) -> impl Iterator<Item = &str> {
         std::iter::once(self.id.as_str()).chain(self.former.iter().map(String::as_str))
     }
+}
+
+/// Whether a time that a list gives, in milliseconds or in whole seconds, is one of these.
+fn is_within(listed: i64, (first, last): (i64, i64)) -> bool {
+    let is_rounded = listed % SECOND == 0;
+    let (first, last) = if is_rounded { (first - first % SECOND, last + SECOND - 1) } else { (first, last) };
+    (first..=last).contains(&listed)
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "it is what serde asks with")]
@@ -269,19 +270,18 @@ mod tests {
     fn a_time_at_which_it_was_opening_the_session_is_no_sign_that_it_has_moved_on() {
         let mut known = Known::new("s1".to_owned(), 0);
         known.had_turn(Some((20_000, 30_000)), Between::Nothing);
-        known.was_opened((60_100, 61_200));
+        known.was_opened((60_100, 61_200), Some(25_000));
         let moved_on = |known: &Known, times: &[i64]| {
-            let is_sign = |listed: &i64| Known { listed: Some(*listed), ..known.clone() }.has_moved_on();
+            let is_sign = |listed: &i64| Known { listed: Some(*listed), ..known.clone() }.has_moved_on_by_itself();
             times.iter().map(is_sign).collect::<Vec<bool>>()
         };
         // Whole seconds may have been rounded.
         assert_eq!(moved_on(&known, &[59_000, 60_000, 61_000, 62_000, 63_000]), [true, false, false, false, true]);
         assert_eq!(moved_on(&known, &[60_099, 60_100, 61_200, 61_201]), [true, false, false, true]);
-        // It is none either once the session is opened again, if the list says nothing else.
-        known.listed = Some(60_000);
-        known.was_opened((90_000, 90_500));
-        assert!(!known.has_moved_on() && !known.agrees());
-        assert_eq!(moved_on(&known, &[60_000, 61_000, 90_000]), [false, true, false]);
+        // What the list gave before, it does not give because of that.
+        known.listed = Some(120_000);
+        known.was_opened((120_100, 120_200), known.listed);
+        assert!(known.has_moved_on_by_itself());
     }
 
     #[test]

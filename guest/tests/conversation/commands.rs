@@ -274,3 +274,130 @@ fn what_a_reviewer_was_given_is_not_shown_as_the_users_words_and_all_else_is() {
         }
     }
 }
+
+#[test]
+fn what_an_agent_goes_on_with_by_itself_behind_a_command_stays_there_though_the_prompt_is_not_told() {
+    const GOAL: &str = "/goal make it so";
+    let steps = ["It is begun. ", "It is half done. ", "It is done now."];
+    let (hello, thanks) = ([user(FIX[0]), message("m1", FIX[1])], [user(THANKS[0]), message("m9", THANKS[1])]);
+    for count in [2, 3] {
+        let goal: Vec<Value> = (0..count).map(|at| message(&format!("g{at}"), steps[at])).collect();
+        for is_last in [true, false] {
+            let (world, store) = (World::unrecorded(), Memory::new());
+            let mut desk = Desk::ready(&store, &world, &json!({"loadSession": true}));
+            desk.new_session("s1", CWD);
+            desk.turn("s1", FIX[0], &[FIX[1]]);
+            ask_prompt(&mut desk, "turn", "s1", GOAL);
+            desk.agent(update("s1", goal[0].clone()));
+            desk.agent(answers("turn"));
+            for step in &goal[1..] {
+                desk.wait(2000);
+                desk.agent(update("s1", step.clone()));
+            }
+            desk.wait(2000);
+            if !is_last {
+                desk.turn("s1", THANKS[0], &[THANKS[1]]);
+            }
+            leave(desk);
+            let behind: &[Value] = if is_last { &[] } else { &thanks };
+            let told = [&hello[..], &goal, behind].concat();
+            let all = steps[..count].concat();
+            let turns: &[[&str; 2]] = &[FIX, [GOAL, &all], THANKS];
+            let turns = if is_last { &turns[..2] } else { turns };
+            let lines: Vec<(String, String)> = turns
+                .iter()
+                .flat_map(|[prompt, answer]| [("user", *prompt), ("agent", *answer)])
+                .map(|(who, text)| (who.to_owned(), text.to_owned()))
+                .collect();
+            for time in ["first", "again"] {
+                assert_eq!(shown(&store, &world, &told), (lines.clone(), Value::Null), "{count}, {is_last}, {time}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_plan_is_no_other_answer_though_it_is_told_before_what_is_said_with_it() {
+    const PLAN: &str = "# The plan\n1. do it\n";
+    const WITH: &str = "Let me think.\n";
+    let id = "01a228bf-b458-72a1-89d2-9ae1ff7a6e41-plan";
+    let asked = "Plan it";
+    let reviewed =
+        json!({"sessionUpdate": "tool_call_update", "toolCallId": format!("plan-review:{id}"), "status": "completed"});
+    for is_carried_out in [false, true] {
+        for is_last in [true, false] {
+            let (world, store) = (World::unrecorded(), Memory::new());
+            let mut desk = Desk::ready(&store, &world, &json!({"loadSession": true}));
+            desk.new_session("s1", CWD);
+            desk.turn("s1", FIX[0], &[FIX[1]]);
+            ask_prompt(&mut desk, "turn", "s1", asked);
+            let mut had = vec![message("m3", WITH), message(id, PLAN), reviewed.clone()];
+            let mut told =
+                vec![user(FIX[0]), message("m1", FIX[1]), user(asked), message(id, PLAN), message("m3", WITH)];
+            if is_carried_out {
+                had.push(message("m5", "Done."));
+                told.extend([user("Implement the approved plan."), message("m5", "Done.")]);
+            }
+            for update_had in had {
+                desk.agent(update("s1", update_had));
+            }
+            desk.agent(answers("turn"));
+            let mut lines = vec![("user", FIX[0]), ("agent", FIX[1]), ("user", asked)];
+            let all = [WITH, PLAN, if is_carried_out { "Done." } else { "" }].concat();
+            lines.push(("agent", &all));
+            if !is_last {
+                desk.turn("s1", THANKS[0], &[THANKS[1]]);
+                told.extend([user(THANKS[0]), message("m9", THANKS[1])]);
+                lines.extend([("user", THANKS[0]), ("agent", THANKS[1])]);
+            }
+            leave(desk);
+            let lines: Vec<_> = lines.into_iter().map(|(who, text)| (who.to_owned(), text.to_owned())).collect();
+            for time in ["first", "again"] {
+                let case = format!("{is_carried_out}, {is_last}, {time}");
+                assert_eq!(shown(&store, &world, &told), (lines.clone(), Value::Null), "{case}");
+            }
+        }
+    }
+}
+
+/// What Codex says of its settings in each of its programs.
+const OF_SETTINGS: [&str; 2] = [
+    "Config warning: Codex is ignoring 1 unrecognized configuration setting.\n  `x` is ignored.\n\n",
+    "Warning: Codex is ignoring 1 unrecognized configuration setting.\n  `x` is ignored.\n\n",
+];
+
+#[test]
+fn what_an_agent_says_of_its_settings_as_it_opens_a_session_is_shown_each_time_and_no_part_of_the_conversation() {
+    let world = World::unrecorded();
+    let store = had(&[FIX, THANKS], &world);
+    let turns = [user(FIX[0]), agent(FIX[1]), user(THANKS[0]), agent(THANKS[1])];
+    let history = [&FIX[..], &THANKS].concat();
+    for time in ["first", "again", "once more"] {
+        world.now.set(world.now.get() + 60_000);
+        let mut desk = Desk::ready(&store, &world, &json!({"loadSession": true}));
+        let mut out = load_told(&mut desk, &[&turns[..], &[agent(OF_SETTINGS[0])]].concat());
+        assert_eq!(out.answer("load")["result"]["_meta"]["acp-sessions"]["setAside"], Value::Null, "{time}");
+        out.extend(desk.agent(update("s1", agent(OF_SETTINGS[1]))));
+        out.extend(desk.wait(2000));
+        let texts = out.client.iter().filter_map(|message| message["params"]["update"]["content"]["text"].as_str());
+        assert_eq!(texts.collect::<Vec<_>>(), [&history[..], &OF_SETTINGS].concat(), "{time}");
+        leave(desk);
+    }
+    // What only looks like it is a part of it.
+    let like = "Config warning: what is that?";
+    let (shown, _) = shown(&store, &world, &[&turns[..], &[agent(like)]].concat());
+    assert!(shown.last().is_some_and(|(_, text)| text.ends_with(like)), "{shown:?}");
+}
+
+#[test]
+fn what_an_agent_says_of_its_settings_is_no_part_of_a_history_that_it_alone_has() {
+    let (world, store) = (World::unrecorded(), Memory::new());
+    let turns = [user(FIX[0]), agent(FIX[1]), agent(OF_SETTINGS[0])];
+    for is_known in [false, true] {
+        let mut desk = Desk::ready(&store, &world, &json!({"loadSession": true}));
+        let out = load_told(&mut desk, &turns);
+        let texts = out.client.iter().filter_map(|message| message["params"]["update"]["content"]["text"].as_str());
+        assert_eq!(texts.collect::<Vec<_>>(), [FIX[0], FIX[1], OF_SETTINGS[0]], "{is_known}");
+        leave(desk);
+    }
+}

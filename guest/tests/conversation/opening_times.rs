@@ -111,9 +111,9 @@ fn what_its_user_went_back_behind_is_set_aside_though_it_was_loaded_before() {
 
 #[test]
 fn an_opening_hides_nothing_that_was_done_since_the_list_was_read() {
-    let mut story = Story::had(loads(), &[FIX, OUTSIDE]);
+    let mut story = Story::had(loads(), &[FIX, STATUS]);
     // The list was read long before: what its user does there meanwhile nobody can know before the next reading.
-    assert_eq!(story.opens(&[FIX], 10 * MINUTE), (lines(&[&[FIX, OUTSIDE]]), Value::Null));
+    assert_eq!(story.opens(&[FIX], 10 * MINUTE), (lines(&[&[FIX, STATUS]]), Value::Null));
     assert_eq!(story.opens(&[FIX], 0).0, lines(&[&[FIX]]));
 }
 

@@ -307,3 +307,69 @@ fn what_was_said_over_and_over_is_told_once_to_an_agent_that_replays_its_own_par
         }
     }
 }
+
+/// What Codex says of a session that another of its programs has open.
+const IN_USE: &str = "Invalid request: This Codex session is in use by another Codex client (the Codex app, the CLI or an IDE \
+                      extension). Close the session there or quit that client, then try again.";
+
+/// The session `s1`, which the agent cannot open because another of its programs has it, and for which it begins this one.
+fn in_use<'a>(store: &'a Memory, world: &'a World, fresh: &str) -> Desk<'a> {
+    let mut desk = Desk::ready(store, world, &loads());
+    let asked = ask_load(&mut desk, "load", "s1").request("session/load");
+    assert_eq!(asked["params"]["sessionId"], "s1");
+    let error = json!({"code": -32600, "message": IN_USE});
+    let out = desk.agent(json!({"id": asked["id"], "error": error}));
+    let out = oblige(&mut desk, out, &[], fresh);
+    assert_eq!(
+        (mark(&out, "load")["attached"].as_str(), mark(&out, "load")["reason"].as_str()),
+        (Some("new"), Some(IN_USE))
+    );
+    desk
+}
+
+#[test]
+fn a_session_that_another_program_of_the_agents_has_open_is_the_agents_own_again_once_it_can_be_opened() {
+    let third: Turns<'_> = &[("Third", "Third answer")];
+    let fourth: Turns<'_> = &[("Fourth", "Fourth answer")];
+    let elsewhere: Turns<'_> = &[("Elsewhere", "Elsewhere, too")];
+    for is_lost in [false, true] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        told(&store, &world, &loads());
+        let mut desk = in_use(&store, &world, "s2");
+        if is_lost {
+            desk = Desk::carry_on(&store, &world, &[], desk.memos, Vec::new());
+        }
+        let out = ask_prompt(&mut desk, "prompt", "s1", third[0].0);
+        assert!(account(&out).is_some_and(|account| account.contains("Second answer")));
+        desk.agent(update("s2", chunk("agent_message_chunk", third[0].1)));
+        desk.reply(&out.request("session/prompt"), json!({"stopReason": "end_turn"})).answer("prompt");
+        let out = ask_prompt(&mut desk, "prompt", "s1", fourth[0].0);
+        assert_eq!(account(&out), None, "it has been told");
+        desk.agent(update("s2", chunk("agent_message_chunk", fourth[0].1)));
+        desk.reply(&out.request("session/prompt"), json!({"stopReason": "end_turn"})).answer("prompt");
+        leave(desk);
+        // Still so.
+        leave(in_use(&store, &world, "s3"));
+        // It was closed there, where something else was said meanwhile.
+        world.now.set(world.now.get() + 60_000);
+        let mut desk = Desk::ready(&store, &world, &loads());
+        assert_eq!(desk.listed(), ["s1"]);
+        let asked = ask_load(&mut desk, "load", "s1");
+        assert_eq!(asked.request("session/load")["params"]["sessionId"], "s1");
+        let told = [TOLD, elsewhere].concat();
+        let out = oblige(&mut desk, asked, &told, "never");
+        let shown = said(&out.client);
+        for line in lines(&[TOLD, third, fourth, elsewhere]) {
+            assert_eq!(shown.iter().filter(|shown| **shown == line).count(), 1, "{line}: {shown:?}");
+        }
+        assert!(mark(&out, "load")["setAside"].is_null());
+        let prompt = ask_prompt(&mut desk, "prompt", "s1", "Fifth");
+        assert_eq!(prompt.request("session/prompt")["params"]["sessionId"], "s1");
+        let account = account(&prompt).unwrap();
+        assert!(
+            account.contains("Third answer") && account.contains("Fourth answer") && !account.contains("Second answer"),
+            "{account}"
+        );
+        leave(desk);
+    }
+}

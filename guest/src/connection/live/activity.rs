@@ -34,7 +34,8 @@ pub(super) struct By<'a> {
     /// The agent's id of the session.
     pub(super) agent_id: &'a str,
     pub(super) copy: AgentsCopy,
-    pub(super) stands_in_since: Option<u64>,
+    /// Where its session takes the place of the agent's own: since when it stands in for that.
+    pub(super) takes_place_since: Option<u64>,
     /// How the transcript was laid out when it was last looked at: what was taken over since the agent has not heard.
     pub(super) laid_out: &'a LaidOut,
 }
@@ -59,7 +60,7 @@ impl Activity {
             session.title = Title::Auto(title.clone());
         }
         let heard = self.heard.and_then(|heard| Some(by.laid_out.carried_up_to(heard.up_to(end.known?), session)));
-        if let Some(since) = by.stands_in_since.filter(|_| self.succeeded)
+        if let Some(since) = by.takes_place_since.filter(|_| self.succeeded)
             && session.id_at(by.agent) != Some(by.agent_id)
         {
             session.give_to(by.agent, by.agent_id, 0);

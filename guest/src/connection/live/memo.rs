@@ -7,7 +7,7 @@ use super::closing::Closing;
 use super::in_step::Kept;
 use super::late_replay::LateReplay;
 use super::question::MOST_QUESTIONS;
-use super::{AgentsCopy, Folder, LiveSession, OpenedWith, Phase, Question, Said};
+use super::{AgentsCopy, Folder, LiveSession, OpenedWith, Phase, Question, Said, StandsIn};
 use crate::connection::client_request::ClientRequest;
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
@@ -43,6 +43,8 @@ pub(in crate::connection) struct Memo {
     /// Where it only stands in for the agent's own: how many entries the transcript had when it was begun.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::connection) stands_in_since: Option<u64>,
+    #[serde(default, skip_serializing_if = "StandsIn::is_until")]
+    stands_in: StandsIn,
     /// It was opened in a folder that its record does not have.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(in crate::connection) stands_apart: bool,
@@ -84,6 +86,7 @@ impl LiveSession {
             seen: self.recorder.seen(),
             in_step: self.in_step.kept(mark, self.open_as(), self.recorder.seen()),
             stands_in_since: self.stands_in_since,
+            stands_in: self.stands_in,
             stands_apart: self.folder == Folder::Other,
             opened_with: self.opened_with_for_sure(),
             unwritten: self.is_unwritten(),
@@ -128,6 +131,7 @@ impl LiveSession {
         self.in_step.take_up(memo.in_step, memo.mark.as_deref(), &memo.agent_id);
         self.parent = memo.parent;
         self.stands_in_since = memo.stands_in_since;
+        self.stands_in = memo.stands_in;
         self.folder = if memo.stands_apart { Folder::Other } else { Folder::OfRecord };
         self.opened_with = memo.opened_with;
         self.questions = memo.questions;

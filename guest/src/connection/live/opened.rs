@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::opening::{Attached, Opening};
-use super::{LiveSession, OpenedWith, Phase, Target};
+use super::{LiveSession, OpenedWith, Phase, StandsIn, Target};
 use crate::connection::answer;
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
@@ -18,6 +18,9 @@ use crate::sessions::{info, open_marks, place};
 use crate::storage::{Durability, Storage, StorageError, Write};
 use crate::store::{Changed, Decision, Origin, Session, Title, keys};
 use crate::transcript::{LaidOut, Part, Position, Recorder, is_any_said, length};
+
+/// What Codex says of a session that another of its programs has open.
+const IN_USE: &str = "This Codex session is in use by another Codex client";
 
 impl LiveSession {
     /// The agent has it open and the history is out: the store is told, then the client, then whoever waited.
@@ -37,7 +40,9 @@ impl LiveSession {
                 return self.fail(error, cx);
             }
         };
-        self.stands_in_since = self.stands_in(&session, &opening, &attached, cx);
+        self.stands_in_since = self.stands_in_since(&session, &opening, &attached, cx);
+        let is_in_use = opening.reason.as_ref().is_some_and(|reason| reason.message.contains(IN_USE));
+        self.stands_in = if is_in_use { StandsIn::ForNow } else { StandsIn::Until };
         self.in_step.lay_out(LaidOut::of(&session));
         let overheard = opening.overheard.filter(|_| opening.is_laid_out_as_asked(&session));
         let heard = overheard.map_or_else(|| opening.heard_in(&session), |overheard| overheard.told());
@@ -135,7 +140,7 @@ impl LiveSession {
     }
 
     /// Since when it only stands in for the agent's own session, if it does and can take that one's place.
-    fn stands_in<S: Storage, E: Environment>(
+    fn stands_in_since<S: Storage, E: Environment>(
         &self,
         session: &Session,
         opening: &Opening,
@@ -293,9 +298,10 @@ impl LiveSession {
                 known.since = length(cx.store.storage(), before)?;
             }
             if let Some(known) = changed.agents.get_mut(&agent).filter(|known| !attached.step.makes() && !known.untimed)
-                && let Some(opened) = opening.opened_within().filter(|(asked, _)| cx.was_listed_before(*asked))
+                && let Some((opened, listed)) =
+                    opening.opened_within().filter(|((asked, _), _)| cx.was_listed_before(*asked))
             {
-                known.was_opened(opened);
+                known.was_opened(opened, listed);
             }
             // Where only its history is wanted nobody says where it is to be.
             if opening.request.is_some() {

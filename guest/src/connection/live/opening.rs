@@ -89,6 +89,8 @@ pub(super) struct Opening {
     made_behind: Option<u64>,
     /// From when to when the agent was opening its own session, in milliseconds since 1970.
     opened_within: Option<(i64, i64)>,
+    /// The time that its own list had given then.
+    listed_as_asked: Option<i64>,
     /// When the agent last gave a sign of life.
     alive: RunningAt,
     /// Why an earlier step did not do.
@@ -294,9 +296,9 @@ impl Opening {
         mode.is_some_and(|mode| update.text().is_some_and(|text| text == format!("[MODE_UPDATE] {mode}")))
     }
 
-    /// From when to when the agent was opening its own session, if it was.
-    pub(super) fn opened_within(&self) -> Option<(i64, i64)> {
-        self.opened_within
+    /// From when to when the agent was opening its own session, if it was, and which time its own list had given then.
+    pub(super) fn opened_within(&self) -> Option<((i64, i64), Option<i64>)> {
+        Some((self.opened_within?, self.listed_as_asked))
     }
 
     /// The store's revision when the agent was asked to make it, if that could be read and it may be listed since.

@@ -6,6 +6,9 @@ use serde_json::json;
 use crate::rpc::Object;
 use crate::transcript::{Remark, UpdateKind};
 
+/// What Codex says of its settings begins so: of a program's own, and of what it finds as it opens a session.
+const OF_SETTINGS: [&str; 2] = ["Config warning: ", "Warning: Codex is ignoring "];
+
 /// A `session/update` that names a session and a kind of update.
 #[derive(Debug)]
 #[expect(clippy::struct_field_names, reason = "it is the protocol's name for the member")]
@@ -45,6 +48,16 @@ impl<'a> Update<'a> {
     /// Whether it says something that nobody is shown as its user's.
     pub(in crate::connection) fn is_hidden(&self) -> bool {
         Object::parse_or_empty(self.update).get("content").is_some_and(Remark::is_hidden)
+    }
+
+    /// Whether Codex warns of its settings with this, which it does in each of its programs: it is no part of the conversation.
+    pub(in crate::connection) fn is_of_settings(&self) -> bool {
+        let is_alone = self.name == "agent_message_chunk" && !self.update.contains("\"messageId\"");
+        let is_warning =
+            |text: &String| OF_SETTINGS.iter().any(|begins| text.starts_with(begins)) && text.ends_with("\n\n");
+        is_alone
+            && OF_SETTINGS.iter().any(|begins| self.update.contains(begins))
+            && self.text().as_ref().is_some_and(is_warning)
     }
 
     /// The `update` member with another text in its content.

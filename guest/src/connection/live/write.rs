@@ -3,7 +3,7 @@
 
 use super::activity::{Activity, By};
 use super::state_to_write::StateToWrite;
-use super::{Busy, Failing, LiveSession, Phase};
+use super::{Busy, Failing, LiveSession, Phase, StandsIn};
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::environment::Environment;
@@ -95,7 +95,7 @@ impl LiveSession {
             agent,
             agent_id: &self.agent_id,
             copy: self.copy,
-            stands_in_since: self.stands_in_since,
+            takes_place_since: self.stands_in_since.filter(|_| self.stands_in == StandsIn::Until),
             laid_out: self.in_step.laid_out(),
         };
         let has_settled = self.others_ended && !self.is_in_turn();
@@ -129,7 +129,7 @@ impl LiveSession {
             self.spending.noted();
         }
         let activity = std::mem::take(&mut self.activity);
-        self.stands_in_since.take_if(|_| activity.succeeded);
+        self.stands_in_since.take_if(|_| activity.succeeded && self.stands_in == StandsIn::Until);
         match changed {
             Changed::Done { before: Some(before), after: Some(after) } => {
                 if let (Title::None, Title::Auto(title)) = (&before.title, &after.title) {

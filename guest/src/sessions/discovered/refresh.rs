@@ -28,7 +28,7 @@ fn follow_turns(session: &mut Session, agent: &str, row: &Row, now: i64) {
     if let Some(prompted) = prompted.filter(|at| Some(*at) >= session.prompted) {
         session.prompt_elsewhere(prompted);
     } else if row.prompted.is_none()
-        && session.agents.get(agent).is_some_and(Known::has_moved_on)
+        && session.agents.get(agent).is_some_and(Known::has_moved_on_by_itself)
         && row.updated.filter(|at| *at <= now).zip(session.turn_ended).is_some_and(|(at, ended)| at > ended + SOON)
     {
         // It was gone on with elsewhere, and when is not said: its last activity is the best that is known. What was said here

@@ -91,6 +91,13 @@ impl LiveSession {
         if !is_in_earlier && opening.says_meanwhile(update, cx) {
             return None;
         }
+        if update.is_of_settings() && matches!(opening.current, Some((_, Step::Load | Step::Resume))) {
+            if opening.shows_telling {
+                return Some(Recorded { rest: None, update: Some(update.update.to_owned()) });
+            }
+            opening.behind_answer.push(update.line);
+            return None;
+        }
         // What it says while it goes on by other ways, or begins a fork of what is known, is in the log already.
         let (Some(staging), Some((_, Step::Load | Step::Fork))) = (&mut opening.staging, &opening.current) else {
             opening.says_between_turns(update, is_told_late);

@@ -128,6 +128,7 @@ impl Opening {
             current: None,
             made_behind: None,
             opened_within: None,
+            listed_as_asked: known.and_then(|known| known.listed),
             alive: cx.running(),
             reason,
             put_back: state.clone(),

@@ -5,7 +5,7 @@ use crate::connection::cx::Cx;
 use crate::connection::live::overheard::{Last, Overheard};
 use crate::connection::live::target::Target;
 use crate::environment::Environment;
-use crate::reconcile::{self, Disputed, Evidence, Heard, Plan, Replayed, turns};
+use crate::reconcile::{self, Disputed, Evidence, Heard, Plan, Replayed, Turn, turns};
 use crate::rpc::RpcError;
 use crate::sessions::adopt::{self, Adopted, Adoption};
 use crate::sessions::{open_marks, staging};
@@ -135,7 +135,7 @@ impl Staging {
         let (ours, theirs) = turns::of_both(storage, &session, own_end, self.replayed(), agent, own_words::strip)?;
         // The agent's list may have been read since the agent was asked to load it.
         let evidence = Evidence {
-            moved_on: self.has_moved_on(&session, cx),
+            moved_on: self.has_moved_on(&session, &ours, cx),
             whole: session.origin == Origin::Layer,
             in_use: false,
             asked_at: session.length_up_to(self.asked_at),
@@ -190,16 +190,21 @@ impl Staging {
         Ok(Some(TakenOver { session, heard, rest: None, is_put_off: plan.disputed == Disputed::Stays }))
     }
 
-    /// Whether the agent's own list says that the session has changed since the log last agreed with it, but for what has come of the
-    /// agent's being asked for it now.
-    fn has_moved_on<S: Storage, E: Environment>(&self, session: &Session, cx: &Cx<'_, S, E>) -> bool {
+    /// Whether the agent's own list says that the session has changed since the log last agreed with it. Where a command was had
+    /// last, which the agent need not record, a time at which it was opening the session does not say so.
+    fn has_moved_on<S: Storage, E: Environment>(&self, session: &Session, ours: &[Turn], cx: &Cx<'_, S, E>) -> bool {
         let Some(known) = session.agents.get(&cx.agent.name) else { return false };
-        if !known.has_moved_on() || !cx.was_listed_before(self.asked_when) {
+        let last = ours.iter().rfind(|turn| turn.took_part != Some(false) && !turn.is_silent());
+        if !last.is_some_and(|last| last.is_command) {
             return known.has_moved_on();
         }
         let mut known = known.clone();
-        known.was_opened((self.asked_when, cx.now()));
-        known.has_moved_on()
+        if !known.has_moved_on_by_itself() || !cx.was_listed_before(self.asked_when) {
+            return known.has_moved_on_by_itself();
+        }
+        let listed = self.session.agents.get(&cx.agent.name).and_then(|asked| asked.listed);
+        known.was_opened((self.asked_when, cx.now()), listed);
+        known.has_moved_on_by_itself()
     }
 
     /// All that was told, to be compared.
