@@ -10,6 +10,9 @@ const MOST_FORMER: usize = 16;
 /// A second, in milliseconds: lists give no more of a time, or do.
 const SECOND: i64 = 1000;
 
+/// How long an agent may take to end, or to close a session, once it is told to, in milliseconds.
+const ENDING: i64 = 10_000;
+
 /// What an agent knows of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "each is something else that is known of it")]
@@ -56,6 +59,10 @@ pub struct Known {
     /// before: that alone moves the time that some lists give.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opened: Option<(i64, i64)>,
+    /// When it was last told here to let go of the session, by a close or by the end of its program, in milliseconds since 1970: what
+    /// some write then moves the time that their lists give.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub let_go: Option<i64>,
     /// The time of last activity that its own list gave last; milliseconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub listed: Option<i64>,
@@ -106,6 +113,7 @@ impl Known {
             listed_before: None,
             compared: None,
             opened: None,
+            let_go: None,
             listed: None,
             untimed: false,
             archived: false,
@@ -174,10 +182,12 @@ impl Known {
         is_later && !self.untimed && !self.is_explained() && self.listed != self.listed_before
     }
 
-    /// The same, but not by a time at which it was opening the session: that alone may move it.
+    /// The same, but not by a time at which it was opening the session, or letting go of it: that alone may move it.
     pub fn has_moved_on_by_itself(&self) -> bool {
-        let is_of_opening = self.listed.zip(self.opened).is_some_and(|(listed, opened)| is_within(listed, opened));
-        self.has_moved_on() && !is_of_opening
+        let letting_go = self.let_go.map(|at| (at, at.saturating_add(ENDING)));
+        let is_within_one =
+            |listed| [self.opened, letting_go].into_iter().flatten().any(|stretch| is_within(listed, stretch));
+        self.has_moved_on() && !self.listed.is_some_and(is_within_one)
     }
 
     /// Whether a prompt went to its session, or to one that it remembers: what was prompted is the session that an agent of this
@@ -282,6 +292,8 @@ mod tests {
         known.listed = Some(120_000);
         known.was_opened((120_100, 120_200), known.listed);
         assert!(known.has_moved_on_by_itself());
+        known.let_go = Some(100_500);
+        assert_eq!(moved_on(&known, &[100_000, 100_499, 108_123, 110_501, 112_000]), [false, true, false, true, true]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Agents whose list gives a later time for a session just because it was opened.
+//! Agents whose list gives a later time for a session just because it was opened, or because their program has ended.
 
 use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
@@ -96,6 +96,21 @@ fn a_command_had_last_stays_though_its_agents_list_gives_the_time_at_which_it_wa
     story.listed = 0;
     assert_eq!(story.opens(&[FIX], 0), stays, "resumed");
     assert_eq!(story.opens(&[FIX], 0), stays, "loaded again");
+}
+
+#[test]
+fn a_command_had_last_stays_though_its_agents_list_gives_the_time_at_which_its_program_ended() {
+    let lists = json!({"loadSession": true, "sessionCapabilities": {"list": {}}});
+    let mut story = Story::had(lists, &[FIX, STATUS]);
+    for time in ["first", "second", "third"] {
+        story.listed = story.now() + 4321;
+        assert_eq!(story.opens(&[FIX], 0), (lines(&[&[FIX, STATUS]]), Value::Null), "{time}");
+    }
+    // What was done there once it had ended moves it further.
+    story.listed = story.now() + MINUTE / 2;
+    let (shown, set_aside) = story.opens(&[FIX], 0);
+    assert_eq!(shown, lines(&[&[FIX]]));
+    assert!(set_aside.as_u64() > Some(0));
 }
 
 #[test]

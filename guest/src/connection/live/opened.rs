@@ -16,7 +16,7 @@ use crate::rpc::{Object, RpcError};
 use crate::sessions::fork::{Fork, fork};
 use crate::sessions::{info, open_marks, place};
 use crate::storage::{Durability, Storage, StorageError, Write};
-use crate::store::{Changed, Decision, Origin, Session, Title, keys};
+use crate::store::{Changed, Decision, Known, Origin, Session, Title, keys};
 use crate::transcript::{LaidOut, Part, Position, Recorder, is_any_said, length};
 
 /// What Codex says of a session that another of its programs has open.
@@ -351,9 +351,27 @@ impl LiveSession {
         let Some(id) = self.key.id().filter(|_| self.marked.is_some() && self.is_gone()) else { return };
         self.marked = None;
         let unmark = open_marks::unmark(id, cx.connection);
-        if let Err(error) = cx.store.commit(&[], vec![unmark], Durability::Relaxed) {
+        if let Err(error) =
+            cx.store.commit(&[], vec![unmark], Durability::Relaxed).and_then(|_| self.note_let_go(id, cx))
+        {
             cx.push(Effect::NotRecorded(error.to_string()));
         }
+    }
+
+    /// The agent, which has it open, lets go of it: what it writes then need not be anything that was said.
+    fn note_let_go<S: Storage, E: Environment>(&self, id: &str, cx: &Cx<'_, S, E>) -> Result<(), StorageError> {
+        if !cx.agent.list {
+            return Ok(());
+        }
+        let is_its = |known: &&mut Known| *known.id == *self.agent_id && !known.untimed;
+        cx.store.change(id).commit(|before, _, _| {
+            let mut session = before.cloned();
+            let known = session.as_mut().and_then(|session| session.agents.get_mut(&cx.agent.name)).filter(is_its);
+            let Some(known) = known else { return Ok(Decision::Keep) };
+            known.let_go = Some(cx.now());
+            Ok(session.map_or(Decision::Keep, Decision::put))
+        })?;
+        Ok(())
     }
 }
 

@@ -87,12 +87,13 @@ impl LiveSession {
         recorded: Recorded,
         cx: &mut Cx<'_, S, E>,
     ) -> Handled {
-        for before in &recorded.before {
+        let Recorded { before, update: recorded } = recorded;
+        for before in before {
             if let Some(id) = self.key.id() {
-                cx.notify(id, before);
+                cx.notify(id, &before);
             }
         }
-        let shown = recorded.update.as_deref().and_then(|shown| cx.asked.shown(&update.name, shown));
+        let shown = recorded.as_deref().and_then(|shown| cx.asked.shown(&update.name, shown));
         shown.map_or(Handled::Done, |shown| self.pass(update, &shown))
     }
 

@@ -93,7 +93,7 @@ impl LiveSession {
         }
         if update.is_of_settings() && matches!(opening.current, Some((_, Step::Load | Step::Resume))) {
             if opening.shows_telling {
-                return Some(Recorded { rest: None, update: Some(update.update.to_owned()) });
+                return Some(Recorded { before: Vec::new(), update: Some(update.update.to_owned()) });
             }
             opening.behind_answer.push(update.line);
             return None;
