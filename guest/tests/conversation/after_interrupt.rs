@@ -44,7 +44,7 @@ fn replay(turns: &[Turn]) -> Vec<(bool, String)> {
         };
         cancelled = is_cancelled.then(|| prompt.clone());
         match told.last_mut() {
-            Some((true, before)) => *before += &format!("\n\n{prompt}"),
+            Some((true, before)) => *before = format!("{before}\n\n{prompt}"),
             _ => told.push((true, prompt)),
         }
         if !answer.is_empty() {
@@ -84,7 +84,8 @@ fn have(desk: &mut Desk<'_>, (prompt, answer, is_cancelled): Turn) {
 }
 
 fn as_had(turns: &[Turn]) -> String {
-    turns.iter().map(|(prompt, answer, _)| format!("> {prompt}{answer}")).collect()
+    let turns: Vec<String> = turns.iter().map(|(prompt, answer, _)| format!("> {prompt}{answer}")).collect();
+    turns.concat()
 }
 
 #[test]
@@ -93,7 +94,9 @@ fn a_prompt_behind_a_cancelled_one_is_shown_as_it_was_said() {
         let (store, world) = (Memory::new(), World::unrecorded());
         let mut desk = listing(&store, &world, "hermes", &loads(), &[]);
         desk.new_session("s1", CWD);
-        case.iter().for_each(|turn| have(&mut desk, *turn));
+        for turn in case {
+            have(&mut desk, *turn);
+        }
         leave(desk);
         let mut turns = case.to_vec();
         for more in [("more", "Yes.", false), ("still more", "Well.", false)] {
@@ -115,7 +118,9 @@ fn so_it_is_where_it_was_said_outside() {
         if here > 0 {
             let mut desk = listing(&store, &world, "hermes", &loads(), &[]);
             desk.new_session("s1", CWD);
-            all[..here].iter().for_each(|turn| have(&mut desk, *turn));
+            for turn in &all[..here] {
+                have(&mut desk, *turn);
+            }
             leave(desk);
         }
         for _ in 0..2 {

@@ -88,7 +88,8 @@ fn load(desk: &mut Desk<'_>, told: Vec<Value>, has_ids: bool) -> Out {
 }
 
 fn as_had(turns: &[Turn]) -> String {
-    turns.iter().map(|(prompt, pieces)| format!("> {prompt}{}", pieces.concat())).collect()
+    let turns: Vec<String> = turns.iter().map(|(prompt, pieces)| format!("> {prompt}{}", pieces.concat())).collect();
+    turns.concat()
 }
 
 /// All that can be compacted of so many turns.
@@ -112,7 +113,9 @@ fn connect<'a>(store: &'a Memory, world: &'a World, has_list: bool) -> Desk<'a> 
 fn begun<'a>(store: &'a Memory, world: &'a World, turns: &[Turn]) -> Desk<'a> {
     let mut desk = connect(store, world, false);
     desk.new_session("s1", CWD);
-    turns.iter().for_each(|(prompt, pieces)| drop(desk.turn("s1", prompt, pieces)));
+    for (prompt, pieces) in turns {
+        desk.turn("s1", prompt, pieces);
+    }
     desk
 }
 

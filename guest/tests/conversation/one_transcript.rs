@@ -283,7 +283,9 @@ impl Kept {
             Some((">", prompt)) => {
                 let mut told = Vec::new();
                 asks(desk, prompt, &mut told);
-                told.into_iter().for_each(|told| self.add(told));
+                for told in told {
+                    self.add(told);
+                }
             }
             _ if step == "=" => {
                 desk.agent(answers("turn"));

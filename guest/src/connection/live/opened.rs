@@ -352,7 +352,7 @@ impl LiveSession {
         self.marked = None;
         let unmark = open_marks::unmark(id, cx.connection);
         if let Err(error) =
-            cx.store.commit(&[], vec![unmark], Durability::Relaxed).and_then(|_| self.note_let_go(id, cx))
+            cx.store.commit(&[], vec![unmark], Durability::Relaxed).and_then(|()| self.note_let_go(id, cx))
         {
             cx.push(Effect::NotRecorded(error.to_string()));
         }
