@@ -56,6 +56,9 @@ pub struct Known {
     /// before: that alone moves the time that some lists give.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opened: Option<(i64, i64)>,
+    /// The same of an opening before, while its own list gives a time of that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opened_before: Option<(i64, i64)>,
     /// The time of last activity that its own list gave last; milliseconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub listed: Option<i64>,
@@ -106,6 +109,7 @@ impl Known {
             listed_before: None,
             compared: None,
             opened: None,
+            opened_before: None,
             listed: None,
             untimed: false,
             archived: false,
@@ -161,8 +165,15 @@ impl Known {
     /// It was asked for its session, and has opened it, when its list had given this time before.
     pub fn was_opened(&mut self, opened: (i64, i64), listed: Option<i64>) {
         if !listed.is_some_and(|listed| is_within(listed, opened)) {
+            self.opened_before = self.opening_listed();
             self.opened = Some(opened);
         }
+    }
+
+    /// The opening at which the time that its own list gives was, if it was at one.
+    fn opening_listed(&self) -> Option<(i64, i64)> {
+        let listed = self.listed?;
+        [self.opened, self.opened_before].into_iter().flatten().find(|opened| is_within(listed, *opened))
     }
 
     /// Whether its own list says that something was said without the layer since its last turn through it, or its replay was
@@ -176,8 +187,7 @@ impl Known {
 
     /// The same, but not by a time at which it was opening the session: that alone may move it.
     pub fn has_moved_on_by_itself(&self) -> bool {
-        let is_of_opening = self.listed.zip(self.opened).is_some_and(|(listed, opened)| is_within(listed, opened));
-        self.has_moved_on() && !is_of_opening
+        self.has_moved_on() && self.opening_listed().is_none()
     }
 
     /// Whether a prompt went to its session, or to one that it remembers: what was prompted is the session that an agent of this
@@ -278,6 +288,12 @@ mod tests {
         // Whole seconds may have been rounded.
         assert_eq!(moved_on(&known, &[59_000, 60_000, 61_000, 62_000, 63_000]), [true, false, false, false, true]);
         assert_eq!(moved_on(&known, &[60_099, 60_100, 61_200, 61_201]), [true, false, false, true]);
+        // It is none either once the session is opened again, as long as the list gives it.
+        known.listed = Some(61_000);
+        known.was_opened((90_000, 90_500), Some(25_000));
+        known.was_opened((100_000, 100_500), Some(25_000));
+        assert_eq!(moved_on(&known, &[60_000, 61_000, 90_000, 100_000]), [false, false, true, false]);
+        assert!(!known.agrees());
         // What the list gave before, it does not give because of that.
         known.listed = Some(120_000);
         known.was_opened((120_100, 120_200), known.listed);
