@@ -59,6 +59,9 @@ pub struct Known {
     /// before: that alone moves the time that some lists give.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opened: Option<(i64, i64)>,
+    /// The same of an opening before, while its own list gives a time of that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opened_before: Option<(i64, i64)>,
     /// When it was last told here to let go of the session, by a close or by the end of its program, in milliseconds since 1970: what
     /// some write then moves the time that their lists give.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -113,6 +116,7 @@ impl Known {
             listed_before: None,
             compared: None,
             opened: None,
+            opened_before: None,
             let_go: None,
             listed: None,
             untimed: false,
@@ -169,8 +173,15 @@ impl Known {
     /// It was asked for its session, and has opened it, when its list had given this time before.
     pub fn was_opened(&mut self, opened: (i64, i64), listed: Option<i64>) {
         if !listed.is_some_and(|listed| is_within(listed, opened)) {
+            self.opened_before = self.opening_listed();
             self.opened = Some(opened);
         }
+    }
+
+    /// The opening at which the time that its own list gives was, if it was at one.
+    fn opening_listed(&self) -> Option<(i64, i64)> {
+        let listed = self.listed?;
+        [self.opened, self.opened_before].into_iter().flatten().find(|opened| is_within(listed, *opened))
     }
 
     /// Whether its own list says that something was said without the layer since its last turn through it, or its replay was
@@ -185,9 +196,8 @@ impl Known {
     /// The same, but not by a time at which it was opening the session, or letting go of it: that alone may move it.
     pub fn has_moved_on_by_itself(&self) -> bool {
         let letting_go = self.let_go.map(|at| (at, at.saturating_add(ENDING)));
-        let is_within_one =
-            |listed| [self.opened, letting_go].into_iter().flatten().any(|stretch| is_within(listed, stretch));
-        self.has_moved_on() && !self.listed.is_some_and(is_within_one)
+        let is_of_letting_go = self.listed.zip(letting_go).is_some_and(|(listed, stretch)| is_within(listed, stretch));
+        self.has_moved_on() && self.opening_listed().is_none() && !is_of_letting_go
     }
 
     /// Whether a prompt went to its session, or to one that it remembers: what was prompted is the session that an agent of this
@@ -288,12 +298,18 @@ mod tests {
         // Whole seconds may have been rounded.
         assert_eq!(moved_on(&known, &[59_000, 60_000, 61_000, 62_000, 63_000]), [true, false, false, false, true]);
         assert_eq!(moved_on(&known, &[60_099, 60_100, 61_200, 61_201]), [true, false, false, true]);
+        // It is none either once the session is opened again, as long as the list gives it.
+        known.listed = Some(61_000);
+        known.was_opened((90_000, 90_500), Some(25_000));
+        known.was_opened((100_000, 100_500), Some(25_000));
+        assert_eq!(moved_on(&known, &[60_000, 61_000, 90_000, 100_000]), [false, false, true, false]);
+        assert!(!known.agrees());
         // What the list gave before, it does not give because of that.
         known.listed = Some(120_000);
         known.was_opened((120_100, 120_200), known.listed);
         assert!(known.has_moved_on_by_itself());
-        known.let_go = Some(100_500);
-        assert_eq!(moved_on(&known, &[100_000, 100_499, 108_123, 110_501, 112_000]), [false, true, false, true, true]);
+        known.let_go = Some(150_500);
+        assert_eq!(moved_on(&known, &[150_000, 150_499, 158_123, 160_501, 162_000]), [false, true, false, true, true]);
     }
 
     #[test]
