@@ -55,6 +55,8 @@ mod write;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 pub(super) use lost::{given_to_keep, given_where};
 pub(super) use memo::Memo;
 pub(super) use opening::{OpenRequest, Wanted};
@@ -71,7 +73,6 @@ use super::key::Key;
 use super::load::Share;
 use super::told::Untold;
 use super::turn::Turn;
-use serde::{Deserialize, Serialize};
 
 use crate::environment::Environment;
 use crate::storage::Storage;

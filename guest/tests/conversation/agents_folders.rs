@@ -4,7 +4,7 @@
 use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, World};
+use crate::desk::{Desk, Out, World};
 use crate::scenes::listing;
 
 const LONG_AGO: &str = "2025-01-01T00:00:00Z";
@@ -21,6 +21,16 @@ fn listed(desk: &mut Desk<'_>) -> Vec<String> {
     let mut listed = desk.listed();
     listed.sort_unstable();
     listed
+}
+
+/// A connection to an agent that has listed `a1` and `b1`, and lists the first of their folders alone now.
+fn leaving_out_b<'a>(store: &'a Memory, world: &'a World) -> (Desk<'a>, Out) {
+    listing(store, world, "pi", &lists(), &[row("a1", "/a"), row("b1", "/b")]);
+    let mut desk = Desk::open(store, world, &[]);
+    let all = desk.greet(Some("pi"), &lists()).request("session/list");
+    let mut out = desk.reply(&all, json!({"sessions": [row("a1", "/a")]}));
+    out.extend(desk.wait(0));
+    (desk, out)
 }
 
 #[test]
@@ -59,11 +69,7 @@ fn a_folder_of_which_the_agent_gives_no_whole_list_keeps_its_sessions() {
     ];
     for (what, answer, asked) in cases {
         let (store, world) = (Memory::new(), World::unrecorded());
-        listing(&store, &world, "pi", &lists(), &[row("a1", "/a"), row("b1", "/b")]);
-        let mut desk = Desk::open(&store, &world, &[]);
-        let all = desk.greet(Some("pi"), &lists()).request("session/list");
-        let mut out = desk.reply(&all, json!({"sessions": [row("a1", "/a")]}));
-        out.extend(desk.wait(0));
+        let (mut desk, mut out) = leaving_out_b(&store, &world);
         for _ in 0..asked {
             out = desk.reply(&out.request("session/list"), answer.clone());
             out.extend(desk.wait(0));
@@ -72,11 +78,7 @@ fn a_folder_of_which_the_agent_gives_no_whole_list_keeps_its_sessions() {
         assert!(listed(&mut desk).contains(&"b1".to_owned()), "{what}");
     }
     let (store, world) = (Memory::new(), World::unrecorded());
-    listing(&store, &world, "pi", &lists(), &[row("a1", "/a"), row("b1", "/b")]);
-    let mut desk = Desk::open(&store, &world, &[]);
-    let all = desk.greet(Some("pi"), &lists()).request("session/list");
-    let mut out = desk.reply(&all, json!({"sessions": [row("a1", "/a")]}));
-    out.extend(desk.wait(0));
+    let (mut desk, out) = leaving_out_b(&store, &world);
     desk.refuse(&out.request("session/list"), -32602);
     assert_eq!(listed(&mut desk), ["a1", "b1"], "refused");
 }
@@ -84,11 +86,7 @@ fn a_folder_of_which_the_agent_gives_no_whole_list_keeps_its_sessions() {
 #[test]
 fn a_list_of_a_folder_that_comes_when_the_agents_list_is_read_anew_says_nothing_any_more() {
     let (store, world) = (Memory::new(), World::unrecorded());
-    listing(&store, &world, "pi", &lists(), &[row("a1", "/a"), row("b1", "/b")]);
-    let mut desk = Desk::open(&store, &world, &[]);
-    let all = desk.greet(Some("pi"), &lists()).request("session/list");
-    let mut out = desk.reply(&all, json!({"sessions": [row("a1", "/a")]}));
-    out.extend(desk.wait(0));
+    let (mut desk, out) = leaving_out_b(&store, &world);
     let of_b = out.request("session/list");
     let params = json!({"_meta": {"nth": 1}});
     let again = desk.client(json!({"id": "list", "method": "session/list", "params": params}));

@@ -200,8 +200,10 @@ impl Staging {
 
     /// Whether the agent tells with this, in its user's name, what it has given its reviewer, right behind what that looks through.
     fn is_for_reviewer(&mut self, update: &Update<'_>) -> bool {
+        // Most of what is told is not such, and there may be very much of it.
+        let may_be = update.name == "agent_message_chunk" && update.update.contains(ENTERED);
         let entered = || update.text()?.strip_prefix(ENTERED).map(str::to_owned);
-        let said = if update.name == "agent_message_chunk" { entered() } else { None };
+        let said = may_be.then(entered).flatten();
         let reviewed = std::mem::replace(&mut self.reviewed, said).filter(|_| update.kind == UpdateKind::UserChunk);
         reviewed.is_some_and(|reviewed| update.text().is_some_and(|text| is_for_reviewer(&reviewed, &text)))
     }
