@@ -71,6 +71,7 @@ mod limits;
 mod login;
 mod long;
 mod losses;
+mod lost_by_agent;
 mod lost_loads;
 mod marked_words;
 mod missing;

@@ -1,4 +1,5 @@
-//! The agent has ended and was started again: it has the session open no more, and is made to open it when it is next used.
+//! The agent has ended and was started again, or has lost the session while it goes on: it has the session open no more, and is
+//! made to open it when it is next used.
 
 use std::sync::Arc;
 
@@ -14,6 +15,7 @@ use crate::environment::Environment;
 use crate::rpc::{Object, RpcError};
 use crate::storage::Storage;
 use crate::store::{Session, State, directory};
+use crate::transcript::Ended;
 
 /// The longest params, in bytes, that are remembered of what a session was opened with. They may hold what must not be
 /// stored, and stay in memory.
@@ -90,11 +92,7 @@ impl LiveSession {
             Phase::Open { .. } | Phase::Deleted { .. } | Phase::Gone => {}
         }
         self.end_lost_turns(how, cx);
-        self.spending.agent_ended();
-        // Nobody tells anything any more that would have to be waited for.
-        self.go_on_untold(cx);
-        self.agent_id = "".into();
-        self.stands_in_since = None;
+        self.detach(cx);
         if let Phase::Open { busy, .. } = &mut self.phase
             && self.given.is_none()
         {
@@ -105,6 +103,27 @@ impl LiveSession {
             self.release(cx);
             self.leave(cx);
         }
+    }
+
+    /// The agent has refused something with this error (JSON). Where it says that it does not have this session, which is open here
+    /// and at nothing, it has lost it (the program in which Claude Code's adapter has it open has ended), and would say so again.
+    pub(super) fn refused_by_agent<S: Storage, E: Environment>(&mut self, error: &str, cx: &mut Cx<'_, S, E>) {
+        let is_idle = matches!(&self.phase, Phase::Open { turns, busy: None } if turns.is_empty());
+        if is_idle && self.given.is_some() && is_of_session(error, &self.agent_id) {
+            self.retold = None;
+            self.take_back_all_questions(cx);
+            self.forget_questions(cx);
+            self.detach(cx);
+        }
+    }
+
+    /// The agent has it open no more, and what it said of it is over.
+    fn detach<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+        self.spending.agent_ended();
+        // Nobody tells anything any more that would have to be waited for.
+        self.go_on_untold(cx);
+        self.agent_id = "".into();
+        self.stands_in_since = None;
     }
 
     fn end_lost_turns<S: Storage, E: Environment>(&mut self, how: &str, cx: &mut Cx<'_, S, E>) {
@@ -180,6 +199,13 @@ impl LiveSession {
             self.notify(&json!({ "sessionUpdate": "current_mode_update", "currentModeId": mode }).to_string(), cx);
         }
     }
+}
+
+/// Whether an error (JSON) says that there is no session by this id of the agent's. Agents say of files as well that there is none.
+fn is_of_session(error: &str, agent_id: &str) -> bool {
+    let says = || Object::parse_or_empty(error).get_string("message").unwrap_or_default().to_lowercase();
+    let names_it = || error.contains(&json!(agent_id).to_string());
+    Ended::with_error(error) == Ended::Refused && (names_it() || says().contains("session"))
 }
 
 /// The mode that is in force.

@@ -124,8 +124,9 @@ impl LiveSession {
         outcome: Outcome<'_>,
         cx: &mut Cx<'_, S, E>,
     ) -> Handled {
-        if let Outcome::Result(answer) = outcome {
-            self.setting_agreed(setting, answer, cx);
+        match outcome {
+            Outcome::Result(answer) => self.setting_agreed(setting, answer, cx),
+            Outcome::Error(error) => self.refused_by_agent(error, cx),
         }
         if !self.is_closing() {
             return Handled::Pass;

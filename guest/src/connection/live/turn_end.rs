@@ -30,6 +30,9 @@ impl LiveSession {
     ) -> Handled {
         let handled = self.turn_ended(line, request, outcome, cx);
         if !self.is_closing() {
+            if let Outcome::Error(error) = outcome {
+                self.refused_by_agent(error, cx);
+            }
             // It comes behind the answer.
             self.catch_up(cx);
             return handled;

@@ -18,7 +18,10 @@ impl Opening {
 
 impl LiveSession {
     /// The session will not be open: nobody is to answer any more what the agent has asked in it.
-    pub(super) fn take_back_all_questions<S: Storage, E: Environment>(&self, cx: &mut Cx<'_, S, E>) {
+    pub(in crate::connection::live) fn take_back_all_questions<S: Storage, E: Environment>(
+        &self,
+        cx: &mut Cx<'_, S, E>,
+    ) {
         let asked = cx.requests.of_agent.matters_in(&self.key);
         if !asked.is_empty() {
             cx.push(Effect::TakeBack(asked));
