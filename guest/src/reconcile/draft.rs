@@ -210,8 +210,12 @@ impl Draft {
         let (known, unknown) = self.by_knowledge(log);
         if replay.iter().all(Turn::is_silent) {
             self.insert(replay);
+            let is_lost = |turn: &Turn| self.moved_on && !self.may_not_be_kept(turn);
+            // Whoever went back behind what had come to its end did so with what was cut off behind that, and had got an answer.
+            let whole = known.iter().find(|turn| is_lost(turn) && turn.is_finished()).map(|turn| turn.at.end());
+            let goes_with_it = |turn: &Turn| whole.is_some_and(|end| turn.at.start() > end) && turn.half().is_none();
             let (missing, lost): (Vec<&Turn>, Vec<&Turn>) =
-                known.iter().partition(|turn| !self.moved_on || self.may_not_be_kept(turn));
+                known.iter().partition(|turn| !is_lost(turn) && !goes_with_it(turn));
             self.give_up(&lost);
             self.keep(missing, Told::No);
             self.keep_others(unknown);

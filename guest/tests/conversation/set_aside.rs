@@ -6,8 +6,10 @@ use acp_sessions_guest::storage::Memory;
 use acp_sessions_guest::store::Store;
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, Out, World};
-use crate::scenes::{CWD, TOLD, Turns, ask_resume, lines, listing, load, mark, oblige, row, said, told};
+use crate::desk::{Desk, Out, World, chunk, update};
+use crate::scenes::{
+    CWD, TOLD, Turns, ask_prompt, ask_resume, converse, leave, lines, listing, load, mark, oblige, row, said, told,
+};
 
 /// Later than anything that [`told`] says, and before the story goes on.
 const LATER: &str = "2025-10-10T00:00:00Z";
@@ -96,6 +98,34 @@ fn resuming_says_that_it_is_there_and_so_does_the_list() {
     let out = desk.client(json!({"id": "fork", "method": "session/fork", "params": params}));
     let out = oblige(&mut desk, out, &[], "forked");
     assert_eq!(mark(&out, "fork").get("setAside"), None);
+}
+
+#[test]
+fn a_turn_that_was_cut_off_behind_it_goes_with_it_unless_nobody_had_answered() {
+    let prompt = "> Third question".to_owned();
+    for (answer, stays) in [(Some("The beginning"), vec![]), (None, vec![prompt])] {
+        for fails in [true, false] {
+            let (store, world) = (Memory::new(), World::unrecorded());
+            let mut desk = Desk::ready(&store, &world, &loads());
+            desk.new_session("s1", CWD);
+            converse(&mut desk, "s1", TOLD);
+            let asked = ask_prompt(&mut desk, "third", "s1", "Third question");
+            if let Some(answer) = answer {
+                desk.agent(update("s1", chunk("agent_message_chunk", answer)));
+            }
+            if fails {
+                desk.refuse(&asked.request("session/prompt"), -32603);
+            }
+            leave(desk);
+            world.now.set(world.now.get() + 2 * DAY);
+            for time in ["once", "again"] {
+                let mut desk = again(&store, &world);
+                let shown = said(&load(&mut desk, "s1", &TOLD[..1]).client);
+                assert_eq!(shown, [lines(&[&TOLD[..1]]), stays.clone()].concat(), "{answer:?}, {fails}, {time}");
+                leave(desk);
+            }
+        }
+    }
 }
 
 #[test]
