@@ -51,7 +51,7 @@ pub use align::align;
 pub use anew::said_anew;
 pub use asides::Asides;
 pub use brought::Brought;
-pub use commands::is_command;
+pub use commands::{are_untold_from_command, is_command};
 pub use fold::Fold;
 pub use grain::Grain;
 pub use judge::{Evidence, judge, plan};

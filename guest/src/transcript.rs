@@ -18,6 +18,7 @@ pub mod mend;
 mod open_calls;
 pub mod own_words;
 mod position;
+mod qwen;
 mod recorder;
 mod remark;
 mod replay;
@@ -46,6 +47,7 @@ pub use entry::{Entry, Kind, UpdateKind, WINDOW, in_window, lost_entry, speaker,
 pub use laid_out::LaidOut;
 pub use open_calls::OpenCalls;
 pub use position::Position;
+pub use qwen::{as_qwen_means, may_be_of_qwen};
 pub use recorder::{Flushed, LogEnd, Piece, Recorder};
 pub use remark::{
     Remark, before_hook, handed_on, is_in_answers, may_be_for_shell, may_be_handed_on, may_have_marks, takes_summary,

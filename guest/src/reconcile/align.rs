@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::messages::left_out;
 use super::sum::Sum;
-use super::turn::{Half, Turn};
+use super::turn::{Half, Turn, said_together};
 
 /// How many pairs of turns are compared to find the best alignment; above that, it is found around turns that there is
 /// only one of.
@@ -185,15 +185,25 @@ fn move_down(sides: &Sides<'_>, pairs: &mut [(usize, usize)]) {
 /// Of turns that go with one of the replay equally well, the first is it, but for those that the agent took no part in where it
 /// took part in another: so the same replay is always aligned alike, also when what is new in it has become part of the log.
 fn move_up(sides: &Sides<'_>, pairs: &mut [(usize, usize)]) {
-    let mut free = 0;
+    let (mut free, mut told) = (0, 0);
     for (at, other) in pairs {
-        let least = sides.affinity(*at, *other);
-        let may_be_others = sides.is_others(*at);
-        let is_as_good =
-            |before: &usize| (may_be_others || !sides.is_others(*before)) && sides.affinity(*before, *other) >= least;
-        *at = (free..*at).find(is_as_good).unwrap_or(*at);
+        if !is_told_together(&sides.log[free..*at], &sides.replay[std::mem::replace(&mut told, *other + 1)..*other]) {
+            let least = sides.affinity(*at, *other);
+            let may_be_others = sides.is_others(*at);
+            let is_as_good = |before: &usize| {
+                (may_be_others || !sides.is_others(*before)) && sides.affinity(*before, *other) >= least
+            };
+            *at = (free..*at).find(is_as_good).unwrap_or(*at);
+        }
         free = *at + 1;
     }
+}
+
+/// Whether these turns of the replay say what these of the log do, cut into others: what stands behind the ones goes with what stands
+/// behind the others.
+fn is_told_together(log: &[Turn], replay: &[Turn]) -> bool {
+    let its = log.iter().filter(|turn| turn.took_part != Some(false));
+    !replay.is_empty() && said_together(its) == said_together(replay)
 }
 
 /// A stretch of both that is aligned on its own.

@@ -4,7 +4,7 @@
 //! Where the rest is as it was, that is no change. What the log has is compared as one turn, and stays as it is.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::joining::{self, Same, is_apart, its_in};
 use super::sum::Sum;
@@ -56,6 +56,19 @@ pub(super) fn are_all_untold(log: &[Turn], replay: &[Turn]) -> bool {
     // What stands in front without a prompt is a summary rather.
     let begins_with_prompt = replay.first().is_some_and(|first| !first.user.is_empty());
     begins_with_prompt && its().next().is_some() && its().all(|turn| turn.is_command && !is_told(turn))
+}
+
+/// Whether what the agent does not tell of the turns that it took part in last begins with a command, or the last of them is one. It
+/// need not have recorded a command; and with `/clear` some go on in another transcript.
+pub fn are_untold_from_command(log: &[Turn], replay: &[Turn]) -> bool {
+    let prompts: BTreeSet<Sum> = replay.iter().flat_map(Turn::pieces).filter(|prompt| !prompt.is_empty()).collect();
+    let answers: BTreeSet<Sum> =
+        replay.iter().map(|turn| turn.agent.sum()).filter(|answer| !answer.is_empty()).collect();
+    let is_told = |turn: &Turn| prompts.contains(&turn.user) || answers.contains(&turn.agent.sum());
+    let mut its = log.iter().rev().filter(|turn| turn.took_part != Some(false) && !turn.is_silent());
+    let Some(last) = its.next() else { return false };
+    let first = std::iter::once(last).chain(its).take_while(|turn| !is_told(turn)).last();
+    last.is_command || first.is_some_and(|first| first.is_command)
 }
 
 /// What is looked through.

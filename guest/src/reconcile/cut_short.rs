@@ -7,10 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use super::draft::joined;
 use super::joining::{Same, is_apart};
 use super::sum::Sum;
-use super::turn::Turn;
+use super::turn::{Turn, said_together};
 
 /// How many turns before one are looked at for those whose prompts are told with its own.
 const MOST: usize = 64;
@@ -43,7 +42,7 @@ pub(super) fn told_by_prompts(
         let is_whole = |group: &Range<usize>| {
             let group = &its[group.clone()];
             // Where all that is said in them is told, they are compared as they are.
-            let is_same = joined(group.iter().map(|at| &log[*at])) == replay[told].said();
+            let is_same = said_together(group.iter().map(|at| &log[*at])) == replay[told].said();
             let is_known = may_be_told_by_prompts(group, log, &replay[told]);
             !is_same && is_known && group.iter().all(|at| !found.contains(at)) && is_apart(group, log)
         };

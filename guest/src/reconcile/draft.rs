@@ -6,8 +6,7 @@ use std::ops::RangeInclusive;
 use super::align::TELLING;
 use super::plan::{Disputed, Heard, Piece, Plan, length};
 use super::recut::{alike, alike_at_end};
-use super::sum::Sum;
-use super::turn::{Outcome, Turn, Uncopied};
+use super::turn::{Outcome, Turn, Uncopied, said_together};
 
 /// How many turns that were cut off one behind the other are looked at that an agent has left out between what it tells.
 const MOST_CUT_OFF: usize = 64;
@@ -205,7 +204,9 @@ impl Draft {
         if self.stays(log, replay, |draft| draft.at_end(told, log, replay)) {
             return;
         }
-        let (log, replay) = self.keep_alike(log, replay);
+        let (all, (log, replay)) = (log, self.keep_alike(log, replay));
+        let alike = &all[..all.len() - log.len()];
+        let told = alike.iter().rfind(|turn| self.has_part_in(turn)).or(told);
         let log = &*self.without_beside(told, log, replay);
         let (known, unknown) = self.by_knowledge(log);
         if replay.iter().all(Turn::is_silent) {
@@ -286,9 +287,9 @@ impl Draft {
             self.both(before, replay, is_enclosed);
             return self.keep_others(cut_off);
         }
-        let (asked, _) = joined(log.iter().filter(|turn| self.has_part_in(turn)));
+        let (asked, _) = said_together(log.iter().filter(|turn| self.has_part_in(turn)));
         // It may tell what it has refused all the same.
-        let tells_all = !asked.is_empty() && asked == joined(replay).0;
+        let tells_all = !asked.is_empty() && asked == said_together(replay).0;
         let is_told = |turn: &Turn| if tells_all { self.has_part_in(turn) } else { self.has_heard(turn) };
         // What it has put together with something else is in its account as well.
         let is_known = |turn: &Turn| is_told(turn) || is_held(turn, replay);
@@ -368,7 +369,7 @@ impl Draft {
 
     /// Whether the one is a replay of the other, as far as it says anything.
     pub(super) fn is_same(&self, log: &[Turn], replay: &[Turn], is_enclosed: bool) -> bool {
-        let (ours, theirs) = (joined(log), joined(replay));
+        let (ours, theirs) = (said_together(log), said_together(replay));
         let has_prompt = ours.0 == theirs.0 && !theirs.0.is_empty();
         let has_answer = ours.1 == theirs.1 && !theirs.1.is_empty();
         let is_telling = theirs.1.length() >= TELLING;
@@ -487,11 +488,4 @@ fn is_any_told(turn: &Turn, replay: &[Turn]) -> bool {
 fn told_by(turn: &Turn, replay: &[Turn]) -> Option<usize> {
     let tells = |theirs: &Turn| theirs.holds(turn) || turn.is_begun_by(theirs);
     (turn.took_part != Some(false)).then(|| replay.iter().position(tells)).flatten()
-}
-
-/// What is said in these turns, by the user and by the agent: agents join what was said in several, or take it apart.
-pub(super) fn joined<'a>(turns: impl IntoIterator<Item = &'a Turn>) -> (Sum, Sum) {
-    turns.into_iter().fold((Sum::default(), Sum::default()), |(user, agent), turn| {
-        (user.followed_by(turn.user), agent.followed_by(turn.agent.sum()))
-    })
 }

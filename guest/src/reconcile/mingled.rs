@@ -6,6 +6,7 @@
 //! in one window by itself, cut into other turns, and nothing of what was said in others meanwhile.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -60,7 +61,8 @@ fn told_otherwise(log: &[Turn], replay: &[Turn], told: Told) -> (Vec<Same>, Vec<
     let found: BTreeSet<usize> = same.iter().flat_map(|same| &same.turns).copied().collect();
     let torn = search.at_once.iter().filter_map(|group| {
         let answered = its[group.clone()].iter().copied().filter(|at| !log[*at].agent.sum().is_empty());
-        let is_told_alone = |at: &usize| told_alone.contains(at) || search.tells(&log[*at], is_told);
+        let is_told_alone =
+            |at: &usize| told_alone.contains(at) || search.tells(&log[*at], is_told) || search.tells_last(&log[*at]);
         let torn: Vec<usize> = answered.filter(|at| !is_told_alone(at)).collect();
         let is_begun = |at: &usize| search.tells(&log[*at], |theirs, ours| theirs.agent.begins_with(ours.agent.sum()));
         (torn.len() > 1
@@ -112,20 +114,25 @@ struct Search<'a> {
     told: Told,
     /// The turns of the replay that begin with this prompt, or are begun by it as a whole.
     places: BTreeMap<Sum, Vec<usize>>,
+    /// Those that were put together with prompts before which nobody had answered, by the last of their prompts.
+    ends: BTreeMap<Sum, Vec<usize>>,
     /// Those of `its` that were begun before others had come to their end, with those that are one with one of them to readers.
     at_once: Vec<Range<usize>>,
 }
 
 impl<'a> Search<'a> {
     fn of(log: &'a [Turn], its: &'a [usize], replay: &'a [Turn], theirs: Range<usize>) -> Self {
-        let mut places: BTreeMap<Sum, Vec<usize>> = BTreeMap::new();
+        let (mut places, mut ends): (BTreeMap<Sum, Vec<usize>>, BTreeMap<Sum, Vec<usize>>) = Default::default();
         for place in theirs {
-            let first = replay[place].pieces().first().copied().unwrap_or_default();
-            for begin in BTreeSet::from([first, replay[place].user]) {
+            let pieces = replay[place].pieces();
+            for begin in BTreeSet::from([pieces.first().copied().unwrap_or_default(), replay[place].user]) {
                 places.entry(begin).or_default().push(place);
             }
+            if let [_, .., last] = &pieces[..] {
+                ends.entry(*last).or_default().push(place);
+            }
         }
-        Self { log, its, replay, told: Told::Whole, places, at_once: at_once(log, its) }
+        Self { log, its, replay, told: Told::Whole, places, ends, at_once: at_once(log, its) }
     }
 
     fn all(&self) -> Vec<Same> {
@@ -181,14 +188,24 @@ impl<'a> Search<'a> {
         let (mut end, mut told_end) = (first, start);
         let most = if group.is_some() { MOST } else { MOST_CROSSED };
         loop {
-            let is_ours_next = ours.asked.length() <= theirs.asked.length();
+            // Where both have asked as much, a prompt of no words (an image) may be left.
+            let has_all_of_ours = end == self.its.len() || group.is_some_and(|group| end >= group.end);
+            let is_wordless_next = || self.replay.get(told_end).is_some_and(|turn| turn.user.is_empty());
+            let is_ours_next = match ours.asked.length().cmp(&theirs.asked.length()) {
+                Ordering::Less => true,
+                Ordering::Equal => !(has_all_of_ours && is_wordless_next()),
+                Ordering::Greater => false,
+            };
             if is_ours_next && end < self.its.len() && end - first < most {
                 let turn = &self.log[self.its[end]];
-                ours.add(turn, &[turn.user]);
-                if self.told == Told::CutShort {
-                    ours.note_cut_off(turn);
-                }
                 end += 1;
+                if self.told == Told::CutShort {
+                    // Of prompts that were not waited for only the last has an end of its own.
+                    let next = self.its.get(end).map(|at| &self.log[*at]);
+                    ours.add_ours(turn, next.is_none_or(|next| next.one_with != turn.one_with));
+                } else {
+                    ours.add(turn, &[turn.user]);
+                }
             } else if !is_ours_next && told_end < self.replay.len() {
                 let turn = &self.replay[told_end];
                 theirs.add(turn, &turn.pieces());
@@ -243,8 +260,12 @@ impl<'a> Search<'a> {
             let behind = (start..self.replay.len()).take_while(|told| !taken.contains(told)).take(MOST);
             for (told, turn) in behind.map(|told| (told, &self.replay[told])) {
                 theirs.add(turn, &turn.pieces());
-                if theirs.asked.length() >= ours.asked.length() {
-                    return ours.is_same(&theirs, false).then_some(told + 1);
+                if theirs.asked.length() > ours.asked.length() {
+                    return None;
+                }
+                // Where they do not say the same yet, a prompt of no words (an image) may follow.
+                if theirs.asked == ours.asked && ours.is_same(&theirs, false) {
+                    return Some(told + 1);
                 }
             }
             None
@@ -262,6 +283,12 @@ impl<'a> Search<'a> {
         let mut told = told.filter(|theirs| theirs.user == turn.user);
         told.any(|theirs| is_it(theirs, turn))
     }
+
+    /// Whether the agent tells this turn with prompts before it that nobody had answered.
+    fn tells_last(&self, turn: &Turn) -> bool {
+        let mut told = self.ends.get(&turn.user).into_iter().flatten().map(|place| &self.replay[*place]);
+        told.any(|theirs| theirs.agent.sum() == turn.agent.sum())
+    }
 }
 
 /// What the user and the agent say in some turns, whatever is said in which of them.
@@ -275,6 +302,9 @@ struct Said {
     letters: Letters,
     /// What each answer is made of that did not come to its end, and of which nothing need be told.
     cut_off: Vec<Letters>,
+    /// The other answers, one behind the other.
+    told: Sum,
+    turns: usize,
 }
 
 impl Said {
@@ -284,13 +314,21 @@ impl Said {
         self.prompts = prompts.iter().fold(self.prompts, |all, prompt| all.and(Letters::of_sum(*prompt)));
         self.letters = self.letters.and(turn.agent.letters());
         self.answered = self.answered.followed_by(turn.agent.sum());
+        self.told = self.told.followed_by(turn.agent.sum());
+        self.turns += 1;
     }
 
-    /// Of this turn, which was added, the agent need not tell what was answered if it did not come to its end.
-    fn note_cut_off(&mut self, turn: &Turn) {
-        let is_cut_off = turn.took_part == Some(true) && !turn.is_finished() && !turn.agent.sum().is_empty();
-        if is_cut_off && self.cut_off.len() < MOST_CUT_OFF {
-            self.cut_off.push(turn.agent.letters());
+    /// The same of a turn of the log: where it did not come to its end, the agent need not tell what was answered.
+    fn add_ours(&mut self, turn: &Turn, has_end: bool) {
+        let told = self.told;
+        self.add(turn, &[turn.user]);
+        if turn.took_part == Some(true) && !turn.is_finished() && !turn.agent.sum().is_empty() {
+            if has_end {
+                self.told = told;
+            }
+            if self.cut_off.len() < MOST_CUT_OFF {
+                self.cut_off.push(turn.agent.letters());
+            }
         }
     }
 
@@ -304,13 +342,14 @@ impl Said {
         all.contains(&self.letters)
     }
 
-    /// Whether both say the same: of what was said at the same time, in whichever order.
+    /// Whether both say the same: of what was said at the same time, in whichever order. Otherwise nothing is left out of what was
+    /// answered, but where the other has prompts of several turns as one.
     fn is_same(&self, other: &Self, is_at_once: bool) -> bool {
         if is_at_once {
-            (self.asked == other.asked || self.prompts == other.prompts) && self.is_answered_by(other)
-        } else {
-            self.answered == other.answered && self.asked == other.asked && self.prompts == other.prompts
+            return (self.asked == other.asked || self.prompts == other.prompts) && self.is_answered_by(other);
         }
+        let is_answered = self.answered == other.answered || self.told == other.answered && self.turns > other.turns;
+        is_answered && self.asked == other.asked && self.prompts == other.prompts
     }
 }
 

@@ -21,7 +21,9 @@ pub(super) fn joined<'a>(log: &'a [Turn], replay: &'a [Turn]) -> (Cow<'a, [Turn]
     let has_commands = log.iter().any(|turn| turn.is_command);
     let mut same = Vec::new();
     let mut ours: Option<Ours<'_>> = None;
-    let mut free = (0, 0);
+    // What both begin with is told as it was.
+    let alike = log.iter().zip(replay).take_while(|(ours, theirs)| ours.said() == theirs.said()).count();
+    let mut free = (alike, alike);
     for (first, turn) in replay.iter().enumerate() {
         let is_asked_again = || replay.get(first + 1).is_some_and(|next| next.user == turn.user);
         let may_be_one = !turn.user.is_empty() && (has_commands || turn.begins().next().is_some() || is_asked_again());
@@ -86,7 +88,8 @@ impl<'a> Ours<'a> {
         }
         let is_asked_again = || {
             let before_last = &told[..told.len() - 1];
-            told.iter().all(|told| told.user == turn.user)
+            !self.is_queued(at)
+                && told.iter().all(|told| told.user == turn.user)
                 && before_last.iter().all(|told| !told.agent.sum().is_empty())
         };
         let is_nested = || {
@@ -95,6 +98,13 @@ impl<'a> Ours<'a> {
                 && more.iter().all(|told| !self.prompts.contains(&told.user))
         };
         is_asked_again() || is_nested()
+    }
+
+    /// Whether the agent was at several prompts at once, of which this is one: what it answered to each is not known.
+    fn is_queued(&self, at: usize) -> bool {
+        let is_one_with = |other: &Turn| other.one_with == self.log[at].one_with;
+        at.checked_sub(1).is_some_and(|before| is_one_with(&self.log[before]))
+            || self.log.get(at + 1).is_some_and(is_one_with)
     }
 
     /// Whether the same was said before it, of which the agent may tell the prompt alone: it gives both as one.

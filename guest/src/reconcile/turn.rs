@@ -240,3 +240,10 @@ impl Turn {
         other.half().is_some_and(|half| self.parts.halves().contains(&half))
     }
 }
+
+/// What is said in these turns, by the user and by the agent: agents join what was said in several, or take it apart.
+pub(super) fn said_together<'a>(turns: impl IntoIterator<Item = &'a Turn>) -> (Sum, Sum) {
+    turns.into_iter().fold((Sum::default(), Sum::default()), |(user, agent), turn| {
+        (user.followed_by(turn.user), agent.followed_by(turn.agent.sum()))
+    })
+}

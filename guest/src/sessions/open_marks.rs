@@ -217,6 +217,15 @@ pub fn may_be_at_work_elsewhere<S: Storage>(store: &Store<S>, id: &str, connecti
     Ok(marks_at_turn(store, id, connection)?.any(|mark| mark.heartbeat.is_some()))
 }
 
+/// For each other connection that had the session open and is not believed any more: when it was heard of last, and until when it was
+/// to be believed then, in milliseconds since 1970. It was killed, or has been stopped.
+pub fn silent_since<S: Storage>(store: &Store<S>, id: &str, connection: &str, now: i64) -> Result<Vec<(i64, i64)>> {
+    let others =
+        marks_of(store, id)?.into_iter().filter(|mark| mark.connection != connection && !mark.is_believed(now));
+    let until = others.filter_map(|mark| mark.heartbeat?.parse::<i64>().ok());
+    Ok(until.map(|until| (until.saturating_sub(BELIEVED_FOR), until)).collect())
+}
+
 /// The other connections that are at a turn in the session, by what each has said last, or were when they went silent or left.
 pub fn at_turn<S: Storage>(store: &Store<S>, id: &str, connection: &str) -> Result<Vec<String>> {
     Ok(marks_at_turn(store, id, connection)?.map(|mark| mark.connection).collect())

@@ -10,8 +10,14 @@ const MOST_FORMER: usize = 16;
 /// A second, in milliseconds: lists give no more of a time, or do.
 const SECOND: i64 = 1000;
 
+/// How many times at which its session was opened or let go of are remembered.
+const MOST_TOUCHED: usize = 4;
+
 /// How long an agent may take to end, or to close a session, once it is told to, in milliseconds.
 const ENDING: i64 = 10_000;
+
+/// How long before its end shows an agent that ends by itself may have written what it writes then, in milliseconds.
+const ENDED: i64 = 250;
 
 /// What an agent knows of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,17 +61,10 @@ pub struct Known {
     /// What [`Self::listed`] was when the transcript was last compared with its replay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compared: Option<i64>,
-    /// From when to when its session was last loaded or resumed here, in milliseconds since 1970, where its own list was read not long
-    /// before: that alone moves the time that some lists give.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub opened: Option<(i64, i64)>,
-    /// The same of an opening before, while its own list gives a time of that.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub opened_before: Option<(i64, i64)>,
-    /// When it was last told here to let go of the session, by a close or by the end of its program, in milliseconds since 1970: what
-    /// some write then moves the time that their lists give.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub let_go: Option<i64>,
+    /// From when to when its session was opened here, or let go of, the last few times and when its own list says, in milliseconds since
+    /// 1970: that alone moves the time that some lists give. Of openings those before which its own list was read not long ago.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub touched: Vec<(i64, i64)>,
     /// The time of last activity that its own list gave last; milliseconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub listed: Option<i64>,
@@ -115,9 +114,7 @@ impl Known {
             gap: false,
             listed_before: None,
             compared: None,
-            opened: None,
-            opened_before: None,
-            let_go: None,
+            touched: Vec::new(),
             listed: None,
             untimed: false,
             archived: false,
@@ -173,15 +170,27 @@ impl Known {
     /// It was asked for its session, and has opened it, when its list had given this time before.
     pub fn was_opened(&mut self, opened: (i64, i64), listed: Option<i64>) {
         if !listed.is_some_and(|listed| is_within(listed, opened)) {
-            self.opened_before = self.opening_listed();
-            self.opened = Some(opened);
+            self.was_touched(opened);
         }
     }
 
-    /// The opening at which the time that its own list gives was, if it was at one.
-    fn opening_listed(&self) -> Option<(i64, i64)> {
-        let listed = self.listed?;
-        [self.opened, self.opened_before].into_iter().flatten().find(|opened| is_within(listed, *opened))
+    /// It has let go of its session by a close, or its program has ended, or is about to: what it writes then need not be anything that
+    /// was said. What its list gave by then it does not give because of that.
+    pub fn was_let_go(&mut self, at: i64) {
+        let ended = (at.saturating_sub(ENDED), at);
+        let was_listed = self.listed.is_some_and(|listed| is_within(listed, ended));
+        self.was_touched((if was_listed { at } else { ended.0 }, at.saturating_add(ENDING)));
+    }
+
+    /// The window that had its session open was heard of last while its heartbeat was good until then, and its program has ended with it.
+    pub fn was_lost(&mut self, (heard, until): (i64, i64)) {
+        self.was_touched((heard, until));
+    }
+
+    fn was_touched(&mut self, stretch: (i64, i64)) {
+        let last = self.touched.len().saturating_sub(MOST_TOUCHED - 1);
+        let listed = self.touched[..last].iter().rfind(|before| self.listed.is_some_and(|at| is_within(at, **before)));
+        self.touched = listed.into_iter().chain(&self.touched[last..]).copied().chain([stretch]).collect();
     }
 
     /// Whether its own list says that something was said without the layer since its last turn through it, or its replay was
@@ -195,9 +204,8 @@ impl Known {
 
     /// The same, but not by a time at which it was opening the session, or letting go of it: that alone may move it.
     pub fn has_moved_on_by_itself(&self) -> bool {
-        let letting_go = self.let_go.map(|at| (at, at.saturating_add(ENDING)));
-        let is_of_letting_go = self.listed.zip(letting_go).is_some_and(|(listed, stretch)| is_within(listed, stretch));
-        self.has_moved_on() && self.opening_listed().is_none() && !is_of_letting_go
+        let is_of = |listed| self.touched.iter().any(|stretch| is_within(listed, *stretch));
+        self.has_moved_on() && !self.listed.is_some_and(is_of)
     }
 
     /// Whether a prompt went to its session, or to one that it remembers: what was prompted is the session that an agent of this
@@ -308,8 +316,33 @@ mod tests {
         known.listed = Some(120_000);
         known.was_opened((120_100, 120_200), known.listed);
         assert!(known.has_moved_on_by_itself());
-        known.let_go = Some(150_500);
-        assert_eq!(moved_on(&known, &[150_000, 150_499, 158_123, 160_501, 162_000]), [false, true, false, true, true]);
+    }
+
+    #[test]
+    fn a_time_at_which_it_let_go_of_the_session_is_no_sign_that_it_has_moved_on() {
+        let mut known = Known::new("s1".to_owned(), 0);
+        known.had_turn(Some((20_000, 30_000)), Between::Nothing);
+        let moved_on = |known: &Known, times: &[i64]| {
+            let is_sign = |listed: &i64| Known { listed: Some(*listed), ..known.clone() }.has_moved_on_by_itself();
+            times.iter().map(is_sign).collect::<Vec<bool>>()
+        };
+        // Its program may have ended by then, or is about to.
+        known.was_let_go(150_500);
+        assert_eq!(
+            moved_on(&known, &[139_500, 140_600, 150_000, 158_123, 160_501, 162_000]),
+            [true, false, false, false, true, true]
+        );
+        // What its list gave before, it does not give because of that.
+        known.listed = Some(200_000);
+        known.was_let_go(200_500);
+        assert!(known.has_moved_on_by_itself());
+        // As long as its list gives the time at which it let go, others behind that do not count.
+        known.listed = Some(201_000);
+        for at in [300_000, 400_000, 500_000, 600_000, 700_000] {
+            known.was_let_go(at);
+        }
+        assert_eq!(known.touched.len(), MOST_TOUCHED + 1);
+        assert_eq!(moved_on(&known, &[150_000, 201_000, 300_000, 400_000, 700_000]), [true, false, true, false, false]);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 use serde_json::json;
+use serde_json::value::RawValue;
 
 /// What an update says of a tool call, as far as it matters whether that goes on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,6 +14,8 @@ pub struct CallUpdate {
     pub(super) is_whole: bool,
     /// Whether the call is pending or in progress, where it says that.
     pub(super) is_open: Option<bool>,
+    /// Whether it says what the call is given.
+    pub(super) has_input: bool,
 }
 
 #[derive(Deserialize)]
@@ -23,6 +26,8 @@ struct Told<'a> {
     tool_call_id: String,
     #[serde(borrow, default)]
     status: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    raw_input: Option<&'a RawValue>,
 }
 
 impl CallUpdate {
@@ -32,15 +37,20 @@ impl CallUpdate {
         if !update.contains("toolCallId") {
             return None;
         }
-        let Told { session_update, tool_call_id: id, status } = serde_json::from_str(update).ok()?;
+        let Told { session_update, tool_call_id: id, status, raw_input } = serde_json::from_str(update).ok()?;
         let is_whole = match &*session_update {
             "tool_call" => true,
             "tool_call_update" => false,
             _ => return None,
         };
         let is_open = status.map(|status| matches!(&*status, "pending" | "in_progress"));
-        Some(Self { id, is_whole, is_open })
+        Some(Self { id, is_whole, is_open, has_input: raw_input.is_some_and(|input| says_something(input.get())) })
     }
+}
+
+/// Whether a member of a call (JSON) says something: agents give empty ones where they do not know yet.
+pub(super) fn says_something(member: &str) -> bool {
+    !matches!(member, "null" | "{}" | "[]" | "\"\"")
 }
 
 /// The `update` member that ends this call as failed.

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use serde_json::json;
 
-use super::call_update::{CallUpdate, completed, failed};
+use super::call_update::{CallUpdate, completed, failed, says_something};
 use super::entry::{Entry, Kind};
 use crate::rpc::Object;
 
@@ -31,10 +31,32 @@ pub struct ToldCalls {
 struct Told {
     id: String,
     has_ended: bool,
+    /// It was told what the call is given.
+    has_input: bool,
     by: By,
 }
 
+/// What a question may say of a call of which little was told before.
+const SAID_LATER: [&str; 5] = ["title", "kind", "content", "locations", "rawInput"];
+
 impl Told {
+    /// What a question (its `toolCall`) says of it, as an update, where it was not told before what it is given. Qwen Code tells a call by
+    /// the name of its tool first.
+    fn told_by(&mut self, asked: &Object<'_>) -> Option<String> {
+        let says = |name: &str| asked.get(name).filter(|member| says_something(member));
+        if self.has_input || says("rawInput").is_none() {
+            return None;
+        }
+        self.has_input = true;
+        let mut update = Object::default();
+        update.set("sessionUpdate", "\"tool_call_update\"");
+        update.set("toolCallId", asked.get("toolCallId")?);
+        for name in SAID_LATER {
+            says(name).into_iter().for_each(|member| update.set(name, member));
+        }
+        Some(update.to_json())
+    }
+
     /// It has ended, if its user has allowed it, and nothing but questions has told of it. The update that says so.
     fn end_allowed(&mut self) -> Option<String> {
         let is_it = matches!(&self.by, By::QuestionsAlone(question) if question.is_allowed);
@@ -98,6 +120,7 @@ impl ToldCalls {
         if let Some(is_open) = read.is_open {
             call.has_ended = !is_open;
         }
+        call.has_input |= read.has_input;
         if matches!(call.by, By::QuestionsAlone(_)) {
             call.by = By::QuestionFirst;
         }
@@ -109,7 +132,7 @@ impl ToldCalls {
     }
 
     /// Takes in the params of a question. The `tool_call` that the transcript has of it, where nothing was told of that call
-    /// before.
+    /// before, or the update, where it was not told what it is given.
     pub fn asked(&mut self, params: &Object<'_>) -> Option<String> {
         let asked = params.get_object("toolCall");
         let id = asked.get_string("toolCallId")?;
@@ -118,11 +141,13 @@ impl ToldCalls {
             if matches!(call.by, By::QuestionsAlone(_)) {
                 call.by = by;
             }
-            return None;
+            return call.told_by(&asked);
         }
         let id_as_title = json!(id).to_string();
         let title = asked.get("title").filter(|title| title.starts_with('"')).unwrap_or(&id_as_title).to_owned();
-        self.call(id)?.by = by;
+        let told = self.call(id)?;
+        told.by = by;
+        told.has_input = asked.get("rawInput").is_some_and(says_something);
         let mut call = Object::default();
         call.set("sessionUpdate", "\"tool_call\"");
         call.set("toolCallId", asked.get("toolCallId")?);
@@ -199,7 +224,7 @@ impl ToldCalls {
             if self.calls.len() >= MOST {
                 self.calls.pop_front();
             }
-            self.calls.push_back(Told { id, has_ended: false, by: By::Update });
+            self.calls.push_back(Told { id, has_ended: false, has_input: false, by: By::Update });
             self.calls.len() - 1
         });
         self.calls.get_mut(at)
@@ -265,6 +290,26 @@ mod tests {
         assert_eq!(calls.told(&update("tool_call", "c", "in_progress")), None);
         for (id, is_made) in [("a", true), ("b", true), ("c", false)] {
             assert_eq!(asked(&mut calls, &json!({ "toolCallId": id }).to_string()).is_some(), is_made, "{id}");
+        }
+    }
+
+    #[test]
+    fn what_a_question_says_of_a_call_is_told_where_the_call_was_told_without_what_it_is_given() {
+        let given = r#"{"toolCallId":"a","status":"pending","title":"Run ls","content":[],"kind":"execute","rawInput":{"command":"ls"}}"#;
+        let told = r#"{"sessionUpdate":"tool_call_update","toolCallId":"a","title":"Run ls","kind":"execute","rawInput":{"command":"ls"}}"#;
+        for (input, question, expected) in [
+            (Some("{}"), given, Some(told)),
+            (None, given, Some(told)),
+            (Some(r#"{"command":"ls"}"#), given, None),
+            (Some("{}"), r#"{"toolCallId":"a","title":"Run ls"}"#, None),
+            (None, r#"{"toolCallId":"a","title":"Run ls","rawInput":{}}"#, None),
+        ] {
+            let mut calls = ToldCalls::default();
+            let mut call = Object::parse(r#"{"sessionUpdate":"tool_call","toolCallId":"a","title":"Shell"}"#).unwrap();
+            input.into_iter().for_each(|input| call.set("rawInput", input));
+            assert_eq!(calls.told(&call.to_json()), None);
+            assert_eq!(asked(&mut calls, question).as_deref(), expected, "{input:?}");
+            assert_eq!(asked(&mut calls, question), None, "once");
         }
     }
 

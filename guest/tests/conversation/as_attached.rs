@@ -4,8 +4,8 @@
 use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, World, chunk};
-use crate::scenes::{CWD, answers, begun, leave, listing, load_told, prompt_until_sent, row, says};
+use crate::desk::{Desk, World, chunk, update};
+use crate::scenes::{CWD, answers, begun, leave, listing, load_told, mark, prompt_until_sent, row, says, updates};
 
 fn text(text: &str) -> Value {
     json!({"type": "text", "text": text})
@@ -17,6 +17,10 @@ fn image() -> Value {
 
 fn file() -> Value {
     json!({"type": "resource_link", "uri": "file:///work/a.rs", "name": "a.rs"})
+}
+
+fn thinks(text: &str) -> Value {
+    update("s1", chunk("agent_thought_chunk", text))
 }
 
 fn users(content: &Value) -> Value {
@@ -141,6 +145,60 @@ fn a_summary_of_all_that_was_said_is_no_prompt_without_words() {
             let changed = row("s1", "One", "2025-10-10T00:00:00Z");
             let desk = listing(&store, &world, "a", &json!({"loadSession": true}), &[changed]);
             assert_eq!(shown_by(desk, &replay), expected, "{time}: {prompt:?} at {at}, {told_behind} told");
+        }
+    }
+}
+
+/// Prompts that are one turn to readers: the second was sent while the agent was at the first.
+#[test]
+fn a_prompt_without_words_that_is_sent_while_a_turn_runs_leaves_both_as_they_were() {
+    for attached in [vec![image()], vec![file()], vec![image(), file()]] {
+        for (next, is_elsewhere) in [(false, false), (true, false), (false, true), (true, true)] {
+            let (store, world) = (Memory::new(), World::unrecorded());
+            let loads = json!({"loadSession": true});
+            let mut desk = begun(&store, &world, &loads, &[("One", "1")]);
+            let mut other = is_elsewhere.then(|| {
+                let mut other = Desk::ready(&store, &world, &loads);
+                load_told(&mut other, &[users(&text("One")), chunk("agent_message_chunk", "1")]);
+                other
+            });
+            prompt_until_sent(&mut desk, "two", &[text("Two")]);
+            desk.agent(says("2a "));
+            desk.agent(thinks("Thought of 2"));
+            let asking = other.as_mut().unwrap_or(&mut desk);
+            prompt_until_sent(asking, "attached", &attached);
+            desk.agent(says("2b"));
+            desk.agent(answers("two"));
+            desk.wait(1000);
+            let asking = other.as_mut().unwrap_or(&mut desk);
+            asking.agent(says("3"));
+            asking.agent(answers("attached"));
+            other.into_iter().for_each(leave);
+            if next {
+                prompt_until_sent(&mut desk, "four", &[text("Four")]);
+                desk.agent(says("4"));
+                desk.agent(answers("four"));
+            }
+            leave(desk);
+            let mut told = vec![users(&text("One")), chunk("agent_message_chunk", "1"), users(&text("Two"))];
+            told.push(chunk("agent_message_chunk", "2a 2b"));
+            told.extend(attached.iter().map(users).chain([chunk("agent_message_chunk", "3")]));
+            if next {
+                told.extend([users(&text("Four")), chunk("agent_message_chunk", "4")]);
+            }
+            // What was shown while it was had, of which an agent that knows nothing tells nothing.
+            let stays = shown(&store, &world, &[]);
+            assert_eq!(stays.concat().matches("Two").count(), 1);
+            for time in ["first", "second"] {
+                let about = format!("{time}, {attached:?}, {next}, {is_elsewhere}");
+                assert_eq!(shown(&store, &world, &told), stays, "{about}");
+                let mut desk = Desk::ready(&store, &world, &loads);
+                let out = load_told(&mut desk, &told);
+                leave(desk);
+                assert!(mark(&out, "load")["setAside"].is_null(), "{about}");
+                let thoughts = updates(&out, "agent_thought_chunk");
+                assert_eq!(thoughts.len(), 1, "{about}");
+            }
         }
     }
 }

@@ -138,10 +138,21 @@ fn a_fork_has_the_call_too() {
 
 #[test]
 fn what_was_told_of_before_or_was_asked_twice_is_not_told_again() {
+    let given = |kind| {
+        let mut told = told(kind, "c1", "pending");
+        told["rawInput"] = json!({"path": "c1"});
+        Some(told)
+    };
     for (before, asked, expected) in [
         // As Claude Code does.
-        (Some(("tool_call", "pending")), &["c1"][..], &["call c1/-/-/pending"][..]),
-        (Some(("tool_call_update", "pending")), &["c1"], &["update c1/-/-/pending"]),
+        (given("tool_call"), &["c1"][..], &["call c1/-/-/pending"][..]),
+        (given("tool_call_update"), &["c1"], &["update c1/-/-/pending"]),
+        // As Qwen Code does: what the call is given only the question says.
+        (
+            Some(told("tool_call", "c1", "pending")),
+            &["c1", "c1"],
+            &["call c1/-/-/pending", "update c1/rm c1/execute/-"],
+        ),
         (None, &["c1", "c1"], &[ASKED, COMPLETED]),
         (None, &["c1", "c2", "c1"], &[ASKED, "call c2/rm c2/execute/pending", COMPLETED, "update c2/-/-/completed"]),
     ] {
@@ -149,8 +160,8 @@ fn what_was_told_of_before_or_was_asked_twice_is_not_told_again() {
         let mut desk = Desk::ready(&store, &world, &json!({}));
         desk.new_session("s1", CWD);
         ask_prompt(&mut desk, "turn", "s1", "Go");
-        if let Some((kind, status)) = before {
-            desk.agent(update("s1", told(kind, "c1", status)));
+        if let Some(before) = before {
+            desk.agent(update("s1", before));
         }
         for (nth, id) in asked.iter().enumerate() {
             asks(&mut desk, "s1", &format!("p{nth}"), &call(id));
@@ -308,7 +319,7 @@ fn a_call_that_the_user_refuses_has_failed_where_its_agent_says_no_more_of_it() 
     desk.client(refuses("p1"));
     desk.agent(answers("turn"));
     leave(desk);
-    assert_eq!(calls(&loaded(&store, &world, "s1")), ["call c1/-/-/pending"]);
+    assert_eq!(calls(&loaded(&store, &world, "s1")), ["call c1/-/-/pending", "update c1/rm c1/execute/-"]);
 }
 
 #[test]

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, envelope, update};
 use crate::scenes::{
-    CWD, account, ask_load, ask_prompt, leave, lines, listing, load, mark, oblige, replay, row, said, says, told_all,
+    CWD, account, ask_load, ask_prompt, begun, converse, leave, lines, listing, load, mark, oblige, replay, row, said,
+    says, told_all,
 };
 
 const ALL: [&str; 4] = ["> OneTwo", "2 1", "> Theirs", "Their answer"];
@@ -423,5 +424,75 @@ fn what_was_cut_off_in_another_window_stays_before_them_though_its_agent_never_t
         assert!(mark(&out, "load")["setAside"].is_null(), "{time}");
         leave(desk);
         desk = Desk::ready(&store, &world, &loads());
+    }
+}
+
+#[test]
+fn a_turn_cut_off_before_them_stays_with_its_answer_though_the_agent_tells_its_prompt_with_the_first_of_them() {
+    for (cut_off, told) in [(&["Two"][..], "TwoThree"), (&["Two", "And two"], "TwoAnd twoThree")] {
+        for fails in [false, true] {
+            for next in [&[][..], &[("Five", "5")]] {
+                let (store, world) = (Memory::new(), World::unrecorded());
+                let mut desk = begun(&store, &world, &loads(), &[("One", "1")]);
+                let mut had = vec![("One", "1")];
+                for prompt in cut_off {
+                    let asked = ask_prompt(&mut desk, "cut off", "s1", prompt).request("session/prompt");
+                    desk.agent(says("The beginning"));
+                    if fails {
+                        desk.refuse(&asked, -32603);
+                    } else {
+                        desk.client(json!({"method": "session/cancel", "params": {"sessionId": "s1"}}));
+                        desk.reply(&asked, json!({"stopReason": "cancelled"}));
+                    }
+                    had.push((prompt, "The beginning"));
+                }
+                let three = ask_prompt(&mut desk, "three", "s1", "Three");
+                desk.agent(says("3a "));
+                let four = ask_prompt(&mut desk, "four", "s1", "Four");
+                desk.agent(says("3b"));
+                ends(&mut desk, &three);
+                desk.agent(says("4"));
+                ends(&mut desk, &four);
+                had.extend([("Three", "3a "), ("Four", "3b4")]);
+                converse(&mut desk, "s1", next);
+                had.extend_from_slice(next);
+                leave(desk);
+                let replay = [&[("One", "1"), (told, "3a 3b"), ("Four", "4")], next].concat();
+                for time in ["once", "again"] {
+                    let mut desk = Desk::ready(&store, &world, &loads());
+                    let out = load(&mut desk, "s1", &replay);
+                    assert_eq!(said(&out.client), lines(&[&had]), "{cut_off:?}, {fails}, {next:?}, {time}");
+                    assert!(mark(&out, "load")["setAside"].is_null());
+                    leave(desk);
+                }
+            }
+        }
+    }
+}
+
+/// The model cannot be reached, say.
+#[test]
+fn a_prompt_that_is_queued_behind_the_same_one_stays_as_it_is_though_each_is_answered_alike() {
+    let failed = ("Go on", "API Error");
+    for (before, behind) in [(0, &[][..]), (1, &[]), (2, &[]), (1, &[("Next", "Done")]), (1, &[failed])] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut desk = begun(&store, &world, &loads(), &[&[("Hi", "Ho")], &vec![failed; before][..]].concat());
+        let queued = ["one", "two"].map(|request| ask_prompt(&mut desk, request, "s1", "Go on"));
+        for prompt in &queued {
+            desk.agent(says("API Error"));
+            ends(&mut desk, prompt);
+        }
+        converse(&mut desk, "s1", behind);
+        leave(desk);
+        let replay = [&[("Hi", "Ho")], &vec![failed; before + 2][..], behind].concat();
+        let had =
+            [&[("Hi", "Ho")], &vec![failed; before][..], &[("Go onGo on", "API ErrorAPI Error")], behind].concat();
+        for time in ["first", "second", "third"] {
+            let mut desk = Desk::ready(&store, &world, &loads());
+            let out = load(&mut desk, "s1", &replay);
+            assert_eq!(said(&out.client), lines(&[&had]), "{before} before, {behind:?}, {time}");
+            assert!(mark(&out, "load")["setAside"].is_null());
+            leave(desk);
+        }
     }
 }

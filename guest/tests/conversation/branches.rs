@@ -441,3 +441,41 @@ fn an_agent_is_believed_that_went_back_behind_a_turn_and_tells_something_else() 
         assert!(mark(&out, "load")["setAside"].is_u64(), "{told:?}");
     }
 }
+
+#[test]
+fn a_turn_of_another_window_stays_though_the_turn_beside_it_is_told_with_a_prompt_that_nobody_had_answered() {
+    for (fails, goes_on) in [(false, true), (true, true), (false, false), (true, false)] {
+        let (store, world, tree) = (Memory::new(), World::unrecorded(), Tree::default());
+        let mut first = Window::first(&store, &world, &tree);
+        let mut second = Window::open(&store, &world, &tree, false);
+        first.prompt("Stop me");
+        let asked = first.waiting.pop_front().unwrap();
+        if fails {
+            first.desk.refuse(&asked, -32603);
+        } else {
+            first.desk.client(json!({"method": "session/cancel", "params": {"sessionId": "s1"}}));
+            first.desk.reply(&asked, json!({"stopReason": "cancelled"}));
+        }
+        first.desk.wait(1000);
+        first.prompt("Long");
+        first.say("It takes ");
+        second.turn("Other", "Its answer");
+        first.say("long.");
+        first.end();
+        if goes_on {
+            first.turn("Next", "Done");
+        }
+        leave(first.desk);
+        leave(second.desk);
+        // As it was had, by an agent that knows nothing of it.
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        let all = words(&load(&mut desk, "s1", &[]));
+        assert!(all.contains("> OtherIts answer") && all.contains("> Stop me> Long"), "{all}");
+        leave(desk);
+        for has_list in [false, true, false] {
+            let window = Window::open(&store, &world, &tree, has_list);
+            window.assert_whole(&all, &format!("fails: {fails}, goes on: {goes_on}, list: {has_list}"));
+            leave(window.desk);
+        }
+    }
+}

@@ -4,7 +4,10 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, update};
-use crate::scenes::{CWD, UNTIL_FORGOTTEN, account, ask_fork, ask_prompt, both_open, leave, lines, load, oblige, said};
+use crate::scenes::{
+    CWD, UNTIL_FORGOTTEN, account, answers, ask_fork, ask_prompt, begun, both_open, leave, lines, load, mark, oblige,
+    said, says,
+};
 
 /// What the client is told last of a tool call.
 fn call_status(out: &Out, call: &str) -> Option<String> {
@@ -247,4 +250,41 @@ fn an_agent_that_has_refused_a_prompt_which_was_cancelled_is_told_of_it_when_it_
     load(&mut desk, &id, &[]);
     let account = account(&ask_prompt(&mut desk, "prompt", &id, "Second question")).unwrap_or_default();
     assert!(account.contains("First question"), "{account}");
+}
+
+#[test]
+fn a_prompt_that_fails_before_its_answer_and_again_behind_it_is_there_as_often_as_it_was_sent() {
+    let answered = ("Go on", "All tests pass now.");
+    for had in [
+        &[("Go on", ""), answered, ("Go on", "")][..],
+        &[("Go on", ""), ("Go on", ""), answered, ("Go on", ""), ("Go on", "")],
+        &[("Why?", ""), answered, ("Why?", "")],
+    ] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut desk = begun(&store, &world, &json!({"loadSession": true}), &[("Fix", "It is fixed.")]);
+        let mut replay = vec![("Fix".to_owned(), "It is fixed.")];
+        let mut asked = String::new();
+        for (prompt, answer) in had {
+            let out = ask_prompt(&mut desk, "turn", "s1", prompt);
+            asked += prompt;
+            if answer.is_empty() {
+                desk.refuse(&out.request("session/prompt"), -32603);
+                continue;
+            }
+            desk.agent(says(answer));
+            desk.agent(answers("turn"));
+            // It gives prompts that nobody has answered with the next one.
+            replay.push((std::mem::take(&mut asked), answer));
+        }
+        leave(desk);
+        replay.push((asked, ""));
+        let replay: Vec<(&str, &str)> = replay.iter().map(|(prompt, answer)| (prompt.as_str(), *answer)).collect();
+        for time in ["first", "second"] {
+            let mut desk = Desk::ready(&store, &world, &json!({"loadSession": true}));
+            let out = load(&mut desk, "s1", &replay);
+            assert_eq!(said(&out.client).concat(), lines(&[&replay]).concat(), "{had:?}, {time}");
+            assert!(mark(&out, "load")["setAside"].is_null());
+            leave(desk);
+        }
+    }
 }

@@ -1,14 +1,16 @@
 //! Agents whose list gives a later time for a session just because it was opened, or because their program has ended.
 
+use acp_sessions_guest::engine::Peer;
 use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, World};
 use crate::follower::rows;
-use crate::scenes::{Turns, ask_load, begun, converse, leave, lines, listing, mark, replay, row, said, told_all};
+use crate::scenes::{Turns, ask_load, begun, converse, leave, lines, listing, load, mark, replay, row, said, told_all};
 
 const FIX: (&str, &str) = ("fix the bug", "It is fixed.");
 const STATUS: (&str, &str) = ("/status", "Model: one. 12% are used.");
+const CLEAR: (&str, &str) = ("/clear", "");
 const OUTSIDE: (&str, &str) = ("and now?", "Now all is done.");
 const MINUTE: i64 = 60_000;
 /// How long the agent takes to open a session, in milliseconds.
@@ -87,6 +89,29 @@ fn a_command_had_last_stays_though_its_agents_list_gives_the_time_at_which_it_wa
     }
 }
 
+/// Claude Code goes on in another transcript behind `/clear`.
+#[test]
+fn what_was_said_behind_a_command_with_which_its_agent_tells_nothing_more_stays_as_it_does() {
+    for behind in [&[CLEAR][..], &[CLEAR, OUTSIDE], &[CLEAR, OUTSIDE, ("and then?", "Then nothing.")]] {
+        let all = [&[FIX], behind].concat();
+        for ends in [false, true] {
+            let lists = json!({"loadSession": true, "sessionCapabilities": {"list": {}}});
+            let mut story = Story::had(lists, &all);
+            for time in ["first", "second", "third"] {
+                if ends {
+                    story.listed = story.now() + 4321;
+                }
+                assert_eq!(story.opens(&[FIX], 0), (lines(&[&all]), Value::Null), "{behind:?}, {ends}, {time}");
+            }
+            // Whoever goes back to before it does that later.
+            story.listed = story.now() + MINUTE / 2;
+            let (shown, set_aside) = story.opens(&[FIX], 0);
+            assert_eq!(shown, lines(&[&[FIX]]), "{behind:?}");
+            assert!(set_aside.as_u64() > Some(0));
+        }
+    }
+}
+
 #[test]
 fn a_command_had_last_stays_though_its_agents_list_gives_the_time_at_which_it_was_resumed() {
     let mut story = Story::had(json!({"loadSession": true, "sessionCapabilities": {"resume": {}}}), &[FIX, STATUS]);
@@ -111,6 +136,66 @@ fn a_command_had_last_stays_though_its_agents_list_gives_the_time_at_which_its_p
     let (shown, set_aside) = story.opens(&[FIX], 0);
     assert_eq!(shown, lines(&[&[FIX]]));
     assert!(set_aside.as_u64() > Some(0));
+}
+
+/// How the window or the agent of a session ended.
+#[derive(Debug, Clone, Copy)]
+enum Ended {
+    /// The agent ended by itself, and was not started again.
+    AgentFirst,
+    /// The window was killed.
+    Killed,
+    /// The agent ended by itself, and was started again.
+    AgentAlone,
+}
+
+#[test]
+fn a_command_had_last_stays_however_its_agents_program_came_to_its_end() {
+    for ended in [Ended::AgentFirst, Ended::Killed, Ended::AgentAlone] {
+        let capabilities = json!({"loadSession": true, "sessionCapabilities": {"list": {}}});
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut desk = begun(&store, &world, &capabilities, &[FIX, STATUS]);
+        desk.wait_awake(4000);
+        // What the program writes at its end comes a moment before, or behind that.
+        let mut listed = world.now.get();
+        match ended {
+            Ended::AgentFirst => {
+                world.now.set(world.now.get() + 200);
+                desk.engine.peer_closed(Peer::Agent);
+                desk.pull();
+                leave(desk);
+            }
+            Ended::Killed => {
+                listed += 1000;
+                drop(desk);
+            }
+            Ended::AgentAlone => {
+                world.now.set(world.now.get() + 200);
+                desk.revive(&capabilities);
+                desk.wait_awake(MINUTE);
+                leave(desk);
+            }
+        }
+        let mut story = Story { store, world, capabilities, listed };
+        assert_eq!(story.opens(&[FIX], 0), (lines(&[&[FIX, STATUS]]), Value::Null), "{ended:?}");
+    }
+}
+
+#[test]
+fn a_command_had_last_stays_though_its_agent_has_let_go_of_the_session_again_since_its_list_gave_the_time() {
+    let capabilities = json!({"loadSession": true, "sessionCapabilities": {"list": {}}});
+    let mut story = Story::had(capabilities, &[FIX, STATUS]);
+    let listed = story.now() + 1000;
+    for _ in 0..3 {
+        let mut desk = story.later(MINUTE, 0);
+        load(&mut desk, "s1", &[FIX]);
+        leave(desk);
+    }
+    story.listed = listed;
+    for time in ["first", "second"] {
+        assert_eq!(story.opens(&[FIX], 0), (lines(&[&[FIX, STATUS]]), Value::Null), "{time}");
+        story.listed = listed;
+    }
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! `acp-sessions show`
 
+mod named_calls;
+
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -10,9 +12,12 @@ use super::printable::{Form, Out, printable};
 use super::store::StoreOptions;
 use super::update::Update;
 use crate::sessions::Sessions;
+use named_calls::NamedCalls;
 
 /// How many updates are read at once.
 const PAGE: u32 = 500;
+/// How many updates are read, at least, before one is written: what a call is called may come behind it.
+const AHEAD: usize = PAGE as usize;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -45,7 +50,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
         permissions::write(&mut sessions, &arguments.id, arguments.json, out)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let mut reader = Reader::default();
+    let (mut reader, mut calls) = (Reader::default(), NamedCalls::default());
     let mut after: Option<String> = None;
     loop {
         let (id, behind) = (arguments.id.as_str(), after.as_deref());
@@ -58,8 +63,14 @@ pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
             if arguments.json {
                 out.json(&update.update)?;
             } else {
-                reader.write(out, Update::read(&update.update))?;
+                calls.push(Update::read(&update.update));
             }
+        }
+        let kept = if page.more { AHEAD } else { 0 };
+        while calls.len() > kept
+            && let Some(update) = calls.take_next()
+        {
+            reader.write(out, update)?;
         }
         match page.updates.last() {
             Some(last) if page.more => after = Some(last.cursor.clone()),

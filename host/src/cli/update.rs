@@ -12,6 +12,8 @@ pub(super) struct Update {
     pub(super) kind: Option<String>,
     /// The message that it is a part of.
     pub(super) message: Option<String>,
+    /// The tool call that it is about.
+    pub(super) call: Option<String>,
     /// The title of a tool call.
     pub(super) title: Option<String>,
     /// The content of a message.
@@ -34,6 +36,7 @@ impl Update {
         members(json, |name, value| match name {
             "sessionUpdate" => update.kind = text(value),
             "messageId" => update.message = text(value),
+            "toolCallId" => update.call = text(value),
             "title" => update.title = text(value),
             "content" => {
                 update.content = Content::default();

@@ -125,6 +125,10 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Connection<'c, S> {
                 self.streams.refuse_client();
                 self.begin_shutdown(Shutdown::hasty, Some(End::Stopped));
                 self.hurry();
+                // What the agent writes at its end comes behind the client's, as it does where the client leaves.
+                self.is_client_leaving = false;
+                self.engine.peer_closed(Peer::Client)?;
+                self.pump()?;
                 self.streams.agent.close();
             }
             for peer in happened.heard.into_iter().flatten() {

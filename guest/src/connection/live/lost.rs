@@ -11,6 +11,7 @@ use super::{Busy, Folder, LiveSession, OpenRequest, Phase, Target};
 use crate::connection::answer::{CANCELLED, agent_restarted, not_stored};
 use crate::connection::client_request::ClientRequest;
 use crate::connection::cx::Cx;
+use crate::connection::effect::Effect;
 use crate::environment::Environment;
 use crate::rpc::{Object, RpcError};
 use crate::storage::Storage;
@@ -122,6 +123,9 @@ impl LiveSession {
         self.spending.agent_ended();
         // Nobody tells anything any more that would have to be waited for.
         self.go_on_untold(cx);
+        if let Some(Err(error)) = self.key.id().map(|id| self.note_let_go(id, cx)) {
+            cx.push(Effect::NotRecorded(error.to_string()));
+        }
         self.agent_id = "".into();
         self.stands_in_since = None;
     }

@@ -359,7 +359,11 @@ impl LiveSession {
     }
 
     /// The agent, which has it open, lets go of it: what it writes then need not be anything that was said.
-    fn note_let_go<S: Storage, E: Environment>(&self, id: &str, cx: &Cx<'_, S, E>) -> Result<(), StorageError> {
+    pub(super) fn note_let_go<S: Storage, E: Environment>(
+        &self,
+        id: &str,
+        cx: &Cx<'_, S, E>,
+    ) -> Result<(), StorageError> {
         if !cx.agent.list {
             return Ok(());
         }
@@ -368,7 +372,7 @@ impl LiveSession {
             let mut session = before.cloned();
             let known = session.as_mut().and_then(|session| session.agents.get_mut(&cx.agent.name)).filter(is_its);
             let Some(known) = known else { return Ok(Decision::Keep) };
-            known.let_go = Some(cx.now());
+            known.was_let_go(cx.now());
             Ok(session.map_or(Decision::Keep, Decision::put))
         })?;
         Ok(())

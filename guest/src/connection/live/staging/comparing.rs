@@ -135,7 +135,7 @@ impl Staging {
         let (ours, theirs) = turns::of_both(storage, &session, own_end, self.replayed(), agent, own_words::strip)?;
         // The agent's list may have been read since the agent was asked to load it.
         let evidence = Evidence {
-            moved_on: self.has_moved_on(&session, &ours, cx),
+            moved_on: self.has_moved_on(&session, (&ours, &theirs), cx)?,
             whole: session.origin == Origin::Layer,
             in_use: false,
             asked_at: session.length_up_to(self.asked_at),
@@ -190,21 +190,30 @@ impl Staging {
         Ok(Some(TakenOver { session, heard, rest: None, is_put_off: plan.disputed == Disputed::Stays }))
     }
 
-    /// Whether the agent's own list says that the session has changed since the log last agreed with it. Where a command was had
-    /// last, which the agent need not record, a time at which it was opening the session does not say so.
-    fn has_moved_on<S: Storage, E: Environment>(&self, session: &Session, ours: &[Turn], cx: &Cx<'_, S, E>) -> bool {
-        let Some(known) = session.agents.get(&cx.agent.name) else { return false };
-        let last = ours.iter().rfind(|turn| turn.took_part != Some(false) && !turn.is_silent());
-        if !last.is_some_and(|last| last.is_command) {
-            return known.has_moved_on();
+    /// Whether the agent's own list says that the session has changed since the log last agreed with it. Where all that it does not
+    /// tell comes behind a command, which it need not record, a time at which it was opening the session, or letting go of it, does
+    /// not say so.
+    fn has_moved_on<S: Storage, E: Environment>(
+        &self,
+        session: &Session,
+        (ours, theirs): (&[Turn], &[Turn]),
+        cx: &Cx<'_, S, E>,
+    ) -> Result<bool> {
+        let Some(known) = session.agents.get(&cx.agent.name).filter(|known| known.has_moved_on()) else {
+            return Ok(false);
+        };
+        if !reconcile::are_untold_from_command(ours, theirs) {
+            return Ok(true);
         }
         let mut known = known.clone();
-        if !known.has_moved_on_by_itself() || !cx.was_listed_before(self.asked_when) {
-            return known.has_moved_on_by_itself();
+        for lost in open_marks::silent_since(cx.store, &session.id, cx.connection, cx.now())? {
+            known.was_lost(lost);
         }
-        let listed = self.session.agents.get(&cx.agent.name).and_then(|asked| asked.listed);
-        known.was_opened((self.asked_when, cx.now()), listed);
-        known.has_moved_on_by_itself()
+        if known.has_moved_on_by_itself() && cx.was_listed_before(self.asked_when) {
+            let listed = self.session.agents.get(&cx.agent.name).and_then(|asked| asked.listed);
+            known.was_opened((self.asked_when, cx.now()), listed);
+        }
+        Ok(known.has_moved_on_by_itself())
     }
 
     /// All that was told, to be compared.

@@ -3,8 +3,8 @@
 use crate::connection::live::session_update::Update;
 use crate::rpc::{self, Object};
 use crate::transcript::{
-    Remark, UpdateKind, handed_on, may_be_after_interrupt, may_be_for_shell, may_be_handed_on, may_have_marks,
-    said_after_interrupt, takes_summary, typed_in_shell, without_marks,
+    Remark, UpdateKind, as_qwen_means, handed_on, may_be_after_interrupt, may_be_for_shell, may_be_handed_on,
+    may_be_of_qwen, may_have_marks, said_after_interrupt, takes_summary, typed_in_shell, without_marks,
 };
 
 /// How an update is kept.
@@ -40,6 +40,9 @@ impl Plainly {
                 let text = update.text().unwrap_or_default();
                 let said = said_after_interrupt(&text, before);
                 said.map_or(Self::AsTold, |said| Self::As(with_update(update, update.with_text(&said))))
+            }
+            (UpdateKind::UserChunk, None) if may_be_of_qwen(update.update) => {
+                as_qwen_means(update.update).map_or(Self::AsTold, |plain| Self::As(with_update(update, plain)))
             }
             (UpdateKind::Chunk, _) if update.name == "agent_message_chunk" => {
                 Self::of_agents(update, is_behind_summary)
