@@ -90,6 +90,7 @@ mod parted;
 mod permissions;
 mod pipelined;
 mod put_away;
+mod qwen_forms;
 mod read_on;
 mod read_only;
 mod reconciling;
