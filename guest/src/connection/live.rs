@@ -48,6 +48,7 @@ mod told_in_vain;
 mod told_late;
 mod turn_end;
 mod unheard;
+mod unsent;
 mod update;
 mod usage;
 mod write;
@@ -90,6 +91,7 @@ use own_turn::OwnTurn;
 use quote::Quote;
 use spending::Spending;
 use state_to_write::StoredAs;
+use unsent::AllUnsent;
 
 /// A session on a connection.
 #[derive(Debug)]
@@ -132,6 +134,8 @@ pub(super) struct LiveSession {
     /// The agent's questions that its user has not answered.
     questions: Vec<Question>,
     awaited: Awaited,
+    /// The prompts that wait.
+    unsent: AllUnsent,
     /// The turn that it is at, where its prompt is in the log.
     own_turn: Option<OwnTurn>,
     /// Tool calls of the turn under way that have not ended.
@@ -281,6 +285,7 @@ impl LiveSession {
             others_ended: false,
             questions: Vec::new(),
             awaited: Awaited::default(),
+            unsent: AllUnsent::default(),
             own_turn: None,
             calls: OpenCalls::default(),
             told_calls: ToldCalls::default(),
@@ -415,7 +420,7 @@ impl LiveSession {
     /// Whether something waits to be written.
     pub(super) fn is_dirty(&self) -> bool {
         let is_beside = self.state_dirty || self.activity.touched.is_some() || self.is_awaited_unwritten();
-        self.recorder.is_dirty() || is_beside
+        self.recorder.is_dirty() || is_beside || self.unsent.is_any_begun()
     }
 
     /// Whether the store did not take what was last to be written.
