@@ -64,6 +64,18 @@ pub fn forget<S: Storage>(store: &Store<S>, keys: &[String]) -> Result<()> {
     store.commit(&[], writes, Durability::Relaxed)
 }
 
+/// Those of this session wait no more that have these prompts, as entries of its log.
+pub fn forget_sent<S: Storage>(store: &Store<S>, session: &str, sent: &[String]) -> Result<()> {
+    if sent.is_empty() {
+        return Ok(());
+    }
+    let prompt = |entry: &str| transcript::Entry::parse(entry).and_then(|entry| entry.prompt().map(str::to_owned));
+    let sent: Vec<String> = sent.iter().filter_map(|entry| prompt(entry)).collect();
+    let mut waiting = of(store, session, usize::MAX)?;
+    waiting.retain(|kept| prompt(&kept.value).is_some_and(|prompt| sent.contains(&prompt)));
+    forget(store, &waiting.into_iter().map(|kept| kept.key).collect::<Vec<_>>())
+}
+
 /// Whether any waits in this session.
 pub fn is_any<S: Storage>(store: &Store<S>, session: &str) -> Result<bool> {
     Ok(!of(store, session, 1)?.is_empty())

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use acp_sessions_corpus::Call;
 use acp_sessions_guest::engine::Peer;
-use acp_sessions_guest::storage::{Bounds, Memory, Storage};
+use acp_sessions_guest::storage::{Bounds, Memory, Storage, StorageError};
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, World, chunk, update};
+use crate::desk::{Desk, Faulty, World, chunk, update};
 use crate::follower::{members, rows, state, subscribe, told as told_of};
 use crate::scenes::{
     CWD, Question, TOLD, UNTIL_FORGOTTEN, account, answers, ask_load, ask_prompt, leave, lines, load, oblige, revived,
@@ -390,6 +390,45 @@ fn one_whose_instance_is_lost_is_kept() {
         assert_eq!(kept(&store, &world), and_then(&["> OneTwo"]), "{wait:?}");
         nothing_waits(&store);
     }
+}
+
+#[test]
+fn one_that_was_sent_while_the_store_took_nothing_is_kept_once_though_its_instance_is_lost() {
+    for is_lost in [true, false] {
+        let (store, world) = (Faulty::default(), World::unrecorded());
+        let mut desk = revived(&store, &world, &json!({"sessionCapabilities": {"resume": {}}}));
+        let asked = ask_prompt(&mut desk, "one", "s1", "One").request("session/resume");
+        store.fail(0, 50, StorageError::Full);
+        desk.reply(&asked, json!({})).request("session/prompt");
+        store.mend();
+        if is_lost {
+            let memos: BTreeMap<String, String> = std::mem::take(&mut desk.memos);
+            drop(desk);
+            desk = Desk::carry_on(&store, &world, &[], memos, Vec::new());
+        }
+        desk.agent(update("s1", chunk("agent_message_chunk", "Done")));
+        desk.wait(60_000);
+        desk.agent(answers("one")).answer("one");
+        leave(desk);
+        world.now.set(world.now.get() + UNTIL_FORGOTTEN);
+        assert_eq!(kept(&store, &world), and_then(&["> One", "Done"]), "{is_lost}");
+    }
+}
+
+#[test]
+fn one_that_is_refused_when_the_agent_is_there_again_waits_no_more() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let kind = json!({"sessionCapabilities": {"resume": {}}});
+    let mut desk = revived(&store, &world, &kind);
+    let asked = desk.restart().request("initialize");
+    let deep = format!("{}{}", "[".repeat(2000), "]".repeat(2000));
+    let params = format!(r#"{{"sessionId":"s1","prompt":[{{"type":"text","text":"One"}}],"_meta":{{"x":{deep}}}}}"#);
+    desk.line(Peer::Client, &format!(r#"{{"jsonrpc":"2.0","id":"one","method":"session/prompt","params":{params}}}"#));
+    let info = json!({"name": "a", "version": "1"});
+    let out = desk.reply(&asked, json!({"protocolVersion": 1, "agentInfo": info, "agentCapabilities": kind}));
+    assert_eq!(out.answer("one")["error"]["code"], -32600, "{out:?}");
+    nothing_waits(&store);
+    assert_eq!(state(&mut desk, "s1"), "idle");
 }
 
 #[test]

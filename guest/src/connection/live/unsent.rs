@@ -159,16 +159,10 @@ impl LiveSession {
         if state == self.unsent.said || !has_mark {
             return;
         }
-        let said = match self.marked.clone() {
-            Some(connection) => cx.beat().and_then(|()| open_marks::restate(cx.store, &id, &connection, state)),
-            None => {
-                self.mark(cx);
-                if self.marked.is_none() {
-                    return;
-                }
-                Ok(())
-            }
-        };
+        // Where it has none yet, that says so by itself.
+        self.mark(cx);
+        let Some(connection) = self.marked.clone() else { return };
+        let said = cx.beat().and_then(|()| open_marks::restate(cx.store, &id, &connection, state));
         match said {
             Ok(()) => self.unsent.said = state,
             Err(error) => cx.push(Effect::NotRecorded(error.to_string())),

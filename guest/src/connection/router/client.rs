@@ -114,6 +114,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
                 let request = ClientRequest::new(id);
                 match self.refusal(&line, &request, &method) {
                     Some(error) => {
+                        self.forget_unsent(&request);
                         self.send_client(rpc::failure(request.id(), &error));
                         return;
                     }

@@ -78,7 +78,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         }
         self.disbelieve(&marks);
         for key in self.session_keys() {
-            self.give_back_unsent(key.id().unwrap_or_default());
+            self.take_up_unsent(key.id().unwrap_or_default());
         }
         // What is written from now on comes behind all that was.
         let writes = self.connection.sessions.values().map(LiveSession::last_write).max();

@@ -4,6 +4,7 @@
 use crate::connection::client_request::ClientRequest;
 use crate::connection::effect::Waiting;
 use crate::connection::key::Key;
+use crate::connection::requests::Incoming;
 use crate::connection::router::Router;
 use crate::environment::Environment;
 use crate::sessions::unsent;
@@ -40,6 +41,19 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let (name, now) = (self.connection.name.clone(), self.now());
         let given_back = unsent::give_back(&self.store, id, Some(&name), now);
         self.is_given_back(given_back);
+    }
+
+    /// The same of a session that a lost instance had open. Of what has been sent since, and the store had not taken, the host has
+    /// kept the prompt.
+    pub(super) fn take_up_unsent(&mut self, id: &str) {
+        let unstored = |what: &Incoming| match what {
+            Incoming::Prompt { session, turn } if session == id => Some(turn.unstored.as_ref()?.entry.clone()),
+            _ => None,
+        };
+        let sent: Vec<String> = self.connection.requests.incoming.values().filter_map(unstored).collect();
+        let forgotten = unsent::forget_sent(&self.store, id, &sent);
+        self.is_given_back(forgotten);
+        self.give_back_unsent(id);
     }
 
     /// The same of all sessions, if it is time to.

@@ -142,9 +142,12 @@ fn turn_by_turn(
         // knows when it was.
         let is_dated = |mark: &&Mark| !talk.had_faults || talk.said[**mark].firm;
         let dated = turn.marks.iter().filter(is_dated).filter_map(|mark| places.get(mark).copied());
-        // One that was taken for cut off has been ended, and what was said in it afterwards stands behind that.
+        // One that was taken for cut off has been ended, and what was said in it afterwards stands behind that. A prompt that
+        // waited in a window that was killed, or whose instance was lost, stands where it was found.
+        let is_found = turn.given.is_none() && (turn.unanswered || turn.shaken);
         if let (Some(first), Some(last)) = (dated.clone().min(), dated.max())
             && turn.given_up.is_none()
+            && !is_found
         {
             // What never reached the agent joins no others: it is not there (187709), or by itself, as it waited (6223).
             let is_there = |other: &Turn| turn.given.is_some() && other.given.is_some();
