@@ -5,6 +5,7 @@
 
 mod activity;
 mod agents_copy;
+mod all_unsent;
 mod awaited;
 mod busy;
 mod catching_up;
@@ -78,6 +79,7 @@ use crate::store::{Session, State};
 use crate::transcript::{LaidOut, OpenCalls, Recorder, Retold, SubagentStates, ToldCalls, Whereabouts, own_words};
 use activity::Activity;
 use agents_copy::AgentsCopy;
+use all_unsent::AllUnsent;
 use awaited::Awaited;
 use busy::Busy;
 use closing::Closing;
@@ -91,7 +93,6 @@ use own_turn::OwnTurn;
 use quote::Quote;
 use spending::Spending;
 use state_to_write::StoredAs;
-use unsent::AllUnsent;
 
 /// A session on a connection.
 #[derive(Debug)]

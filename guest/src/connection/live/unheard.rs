@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 
 use serde_json::json;
 
+use super::all_unsent::Unsent;
 use super::prompt::blocks_of;
 use super::turn_end::DELETED_ELSEWHERE;
-use super::unsent::Unsent;
 use super::{LiveSession, Phase};
 use crate::connection::answer::not_stored_error;
 use crate::connection::cx::Cx;

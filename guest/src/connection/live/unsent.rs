@@ -3,6 +3,7 @@
 
 use serde_json::json;
 
+use super::all_unsent::Unsent;
 use super::prompt::blocks_of;
 use super::{LiveSession, Phase};
 use crate::connection::client_request::ClientRequest;
@@ -13,57 +14,9 @@ use crate::environment::Environment;
 use crate::rpc::Object;
 use crate::sessions::open_marks;
 use crate::sessions::unsent::{self, Place};
-use crate::storage::{Storage, Write};
+use crate::storage::Storage;
 use crate::store::ActivityState;
 use crate::transcript::{Entry, Kind};
-
-/// A prompt that waits, and is kept in the store meanwhile.
-#[derive(Debug)]
-pub(super) struct Unsent {
-    request: ClientRequest,
-    /// What the entries of its turn are going to be marked with.
-    pub(super) tag: String,
-    /// Where it is kept.
-    pub(super) key: String,
-}
-
-/// All that wait in a session.
-#[derive(Debug, Default)]
-pub(super) struct AllUnsent {
-    waiting: Vec<Unsent>,
-    /// Where those are kept whose turns have begun: they go with what is written next.
-    begun: Vec<String>,
-    /// How many have waited.
-    count: u32,
-    /// What the open mark says is being done, where it was written for what waits.
-    said: ActivityState,
-}
-
-impl AllUnsent {
-    pub(super) fn is_any(&self) -> bool {
-        !self.waiting.is_empty()
-    }
-
-    /// Whether something is to be taken out of the store.
-    pub(super) fn is_any_begun(&self) -> bool {
-        !self.begun.is_empty()
-    }
-
-    /// What takes those out of the store whose turns have begun.
-    pub(super) fn writes(&self) -> impl Iterator<Item = Write> {
-        self.begun.iter().map(|key| Write::Remove { key: key.clone() })
-    }
-
-    /// These writes were made.
-    pub(super) fn are_written(&mut self) {
-        self.begun.clear();
-    }
-
-    fn take(&mut self, request: &ClientRequest) -> Option<Unsent> {
-        let at = self.waiting.iter().position(|unsent| unsent.request == *request)?;
-        Some(self.waiting.remove(at))
-    }
-}
 
 impl LiveSession {
     /// A prompt waits here: it is kept in the store, unless it is already, or the store does not take it. Says whether it is.
