@@ -188,7 +188,7 @@ pub fn transcript<S: Storage>(
     now: i64,
 ) -> Result<TranscriptPage, SessionError> {
     // Where that cannot be written, what is there can be read.
-    let _ = unsent::give_back(store, id, None, now);
+    let _ = unsent::give_back(store, id, (None, &[]), now);
     transcript::transcript(store, id, after, limit).map_err(|error| SessionError::of_transcript(id, error))
 }
 

@@ -64,16 +64,16 @@ pub fn forget<S: Storage>(store: &Store<S>, keys: &[String]) -> Result<()> {
     store.commit(&[], writes, Durability::Relaxed)
 }
 
-/// Those of this session wait no more that have these prompts, as entries of its log.
-pub fn forget_sent<S: Storage>(store: &Store<S>, session: &str, sent: &[String]) -> Result<()> {
+/// Where those of this session are kept that have these prompts, as entries of its log.
+pub fn sent<S: Storage>(store: &Store<S>, session: &str, sent: &[String]) -> Result<Vec<String>> {
     if sent.is_empty() {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let prompt = |entry: &str| transcript::Entry::parse(entry).and_then(|entry| entry.prompt().map(str::to_owned));
     let sent: Vec<String> = sent.iter().filter_map(|entry| prompt(entry)).collect();
     let mut waiting = of(store, session, usize::MAX)?;
     waiting.retain(|kept| prompt(&kept.value).is_some_and(|prompt| sent.contains(&prompt)));
-    forget(store, &waiting.into_iter().map(|kept| kept.key).collect::<Vec<_>>())
+    Ok(waiting.into_iter().map(|kept| kept.key).collect())
 }
 
 /// Whether any waits in this session.
@@ -93,15 +93,24 @@ pub(super) fn is_readable(entry: &str) -> bool {
         && transcript::Entry::parse(entry).is_some_and(|entry| entry.kind == Kind::Prompt && entry.prompt().is_some())
 }
 
-/// Makes turns of this session of those whose connections are believed no more; this connection's wait on.
-pub fn give_back<S: Storage>(store: &Store<S>, session: &str, connection: Option<&str>, now: i64) -> Result<()> {
-    of(store, session, usize::MAX)?.iter().try_for_each(|entry| give_back_one(store, entry, connection, now))
+/// Makes turns of this session of those whose connections are gone; this connection's wait on, and those of which it says that they
+/// are under way.
+pub fn give_back<S: Storage>(
+    store: &Store<S>,
+    session: &str,
+    (connection, under_way): (Option<&str>, &[String]),
+    now: i64,
+) -> Result<()> {
+    let mut waiting = of(store, session, usize::MAX)?;
+    waiting.retain(|kept| !under_way.contains(&kept.key));
+    waiting.iter().try_for_each(|kept| give_back_one(store, kept, connection, now))
 }
 
 /// The same of all sessions, some at a time.
-pub fn sweep<S: Storage>(store: &Store<S>, connection: &str, now: i64) -> Result<()> {
-    let page = store.storage().scan(keys::UNSENT, &keys::range_end(keys::UNSENT), false, BATCH)?;
-    page.entries.iter().try_for_each(|entry| give_back_one(store, entry, Some(connection), now))
+pub fn sweep<S: Storage>(store: &Store<S>, (connection, under_way): (&str, &[String]), now: i64) -> Result<()> {
+    let mut page = store.storage().scan(keys::UNSENT, &keys::range_end(keys::UNSENT), false, BATCH)?;
+    page.entries.retain(|kept| !under_way.contains(&kept.key));
+    page.entries.iter().try_for_each(|kept| give_back_one(store, kept, Some(connection), now))
 }
 
 /// Those of a session, so many at least where there are that many.
@@ -120,7 +129,7 @@ fn of<S: Storage>(store: &Store<S>, session: &str, most: usize) -> Result<Vec<En
 fn give_back_one<S: Storage>(store: &Store<S>, kept: &Entry, connection: Option<&str>, now: i64) -> Result<()> {
     let Some((session, owner)) = keys::unsent_place(&kept.key) else { return Ok(()) };
     let heartbeat = Expectation { key: keys::heartbeat(&owner), value: store.record(keys::heartbeat(&owner))? };
-    if connection == Some(&*owner) || open_marks::is_good(heartbeat.value.as_deref(), now) {
+    if connection == Some(&*owner) || !open_marks::is_gone(heartbeat.value.as_deref(), now) {
         return Ok(());
     }
     // A connection that comes back says first that it is there.

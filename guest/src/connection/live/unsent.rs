@@ -98,6 +98,16 @@ impl LiveSession {
         self.say_state(cx);
     }
 
+    /// These prompts are kept yet, and their turns were begun by an instance that was lost.
+    pub(in crate::connection) fn were_sent(&mut self, kept: Vec<String>) {
+        self.unsent.begun.extend(kept);
+    }
+
+    /// Where prompts are kept yet whose turns have begun.
+    pub(in crate::connection) fn sent(&self) -> &[String] {
+        &self.unsent.begun
+    }
+
     /// Where prompts are kept that wait in a session that is over.
     pub(in crate::connection) fn left_unsent(&self) -> Vec<String> {
         let waiting = self.unsent.waiting.iter().map(|unsent| unsent.key.clone());

@@ -4,6 +4,7 @@
 use crate::connection::client_request::ClientRequest;
 use crate::connection::effect::Waiting;
 use crate::connection::key::Key;
+use crate::connection::live::LiveSession;
 use crate::connection::requests::Incoming;
 use crate::connection::router::Router;
 use crate::environment::Environment;
@@ -39,7 +40,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
     /// What was left waiting for this session by a process that is gone is a part of it.
     pub(super) fn give_back_unsent(&mut self, id: &str) {
         let (name, now) = (self.connection.name.clone(), self.now());
-        let given_back = unsent::give_back(&self.store, id, Some(&name), now);
+        let given_back = unsent::give_back(&self.store, id, (Some(&name), &self.sent()), now);
         self.is_given_back(given_back);
     }
 
@@ -51,8 +52,10 @@ impl<S: Storage, E: Environment> Router<S, E> {
             _ => None,
         };
         let sent: Vec<String> = self.connection.requests.incoming.values().filter_map(unstored).collect();
-        let forgotten = unsent::forget_sent(&self.store, id, &sent);
-        self.is_given_back(forgotten);
+        match unsent::sent(&self.store, id, &sent) {
+            Ok(kept) => drop(self.with(&Key::Session(id.to_owned()), |session, _| session.were_sent(kept))),
+            Err(error) => self.not_recorded(&error.to_string()),
+        }
         self.give_back_unsent(id);
     }
 
@@ -67,8 +70,13 @@ impl<S: Storage, E: Environment> Router<S, E> {
 
     /// The same at once.
     pub(super) fn give_back_all_unsent(&mut self, now: i64) {
-        let given_back = unsent::sweep(&self.store, &self.connection.name, now);
+        let given_back = unsent::sweep(&self.store, (&self.connection.name, &self.sent()), now);
         self.is_given_back(given_back);
+    }
+
+    /// Where prompts are kept yet whose turns have begun.
+    fn sent(&self) -> Vec<String> {
+        self.connection.sessions.values().flat_map(LiveSession::sent).cloned().collect()
     }
 
     fn is_given_back(&mut self, given_back: Result<()>) {
