@@ -36,6 +36,7 @@ pub mod title;
 pub mod transcript;
 pub mod turn_usage;
 pub mod unheard;
+pub mod unsent;
 pub mod upgrade;
 pub mod usage;
 pub mod vanish;

@@ -5,6 +5,7 @@
 
 mod activity;
 mod agents_copy;
+mod all_unsent;
 mod awaited;
 mod busy;
 mod catching_up;
@@ -48,6 +49,7 @@ mod told_in_vain;
 mod told_late;
 mod turn_end;
 mod unheard;
+mod unsent;
 mod update;
 mod usage;
 mod write;
@@ -80,6 +82,7 @@ use crate::store::{Session, State};
 use crate::transcript::{LaidOut, OpenCalls, Recorder, Retold, SubagentStates, ToldCalls, Whereabouts, own_words};
 use activity::Activity;
 use agents_copy::AgentsCopy;
+use all_unsent::AllUnsent;
 use awaited::Awaited;
 use busy::Busy;
 use closing::Closing;
@@ -135,6 +138,8 @@ pub(super) struct LiveSession {
     /// The agent's questions that its user has not answered.
     questions: Vec<Question>,
     awaited: Awaited,
+    /// The prompts that wait.
+    unsent: AllUnsent,
     /// The turn that it is at, where its prompt is in the log.
     own_turn: Option<OwnTurn>,
     /// Tool calls of the turn under way that have not ended.
@@ -302,6 +307,7 @@ impl LiveSession {
             others_ended: false,
             questions: Vec::new(),
             awaited: Awaited::default(),
+            unsent: AllUnsent::default(),
             own_turn: None,
             calls: OpenCalls::default(),
             told_calls: ToldCalls::default(),
@@ -437,7 +443,7 @@ impl LiveSession {
     /// Whether something waits to be written.
     pub(super) fn is_dirty(&self) -> bool {
         let is_beside = self.state_dirty || self.activity.touched.is_some() || self.is_awaited_unwritten();
-        self.recorder.is_dirty() || is_beside
+        self.recorder.is_dirty() || is_beside || self.unsent.is_any_begun()
     }
 
     /// Whether the store did not take what was last to be written.

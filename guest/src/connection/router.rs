@@ -52,6 +52,7 @@ mod subscribe;
 mod subscriptions;
 mod tick;
 mod times;
+mod unsent;
 mod untold;
 mod update;
 mod waiting_lists;
@@ -60,6 +61,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use super::asked::AskedFor;
+use super::client_request::ClientRequest;
 use super::effect::Effect;
 use super::generation::Generation;
 use super::key::Key;
@@ -144,6 +146,8 @@ struct Connection {
     /// What the host was last given to keep of each session.
     memos: BTreeMap<String, KeptSession>,
     early: Early,
+    /// The prompts that wait and are kept in the store, with what they wait for.
+    unsent: BTreeMap<ClientRequest, Key>,
     /// The agent's ids of sessions that it made in vain, or that nobody took note of; the last few.
     disowned: Disowned,
     /// Sessions whose histories were fetched from the agent, to be forked.
@@ -202,6 +206,7 @@ impl Connection {
             ids: OwnIds::new(random),
             memos: BTreeMap::new(),
             early: Early::default(),
+            unsent: BTreeMap::new(),
             disowned: Disowned::default(),
             fetched: BTreeSet::new(),
             showing: VecDeque::new(),

@@ -21,6 +21,7 @@ use super::retention::{self, Prune};
 use super::states;
 use super::transcript::{self, TranscriptPage};
 use super::turn_usage::{self, TurnUsagePage};
+use super::unsent;
 use super::usage::{self, UsagePage};
 use crate::storage::Storage;
 use crate::store::{Store, directory, whole_row};
@@ -178,13 +179,16 @@ pub fn session<S: Storage>(store: &Store<S>, id: &str, now: i64) -> Result<Sessi
     Ok(Session::of_row(&whole_row(&session, state)))
 }
 
-/// About `limit` updates after a cursor.
+/// About `limit` updates after a cursor. What was left waiting for its session by a process that is gone is a part of it.
 pub fn transcript<S: Storage>(
     store: &Store<S>,
     id: &str,
     after: Option<&str>,
     limit: u32,
+    now: i64,
 ) -> Result<TranscriptPage, SessionError> {
+    // Where that cannot be written, what is there can be read.
+    let _ = unsent::give_back(store, id, (None, &[]), now);
     transcript::transcript(store, id, after, limit).map_err(|error| SessionError::of_transcript(id, error))
 }
 

@@ -185,6 +185,25 @@ pub fn open_marks(id: &str) -> String {
     format!("o/{}/", encode(id))
 }
 
+/// Where the prompts are that wait for their sessions.
+pub const UNSENT: &str = "m/";
+
+/// A prompt that waits for a session on a connection, by its number there.
+pub fn unsent(id: &str, connection: &str, number: u64) -> String {
+    format!("{}{}/{number:018}", unsent_of(id), encode(connection))
+}
+
+/// All prompts that wait for a session.
+pub fn unsent_of(id: &str) -> String {
+    format!("{UNSENT}{}/", encode(id))
+}
+
+/// The session that a prompt waits for by this key, and the connection on which it does.
+pub fn unsent_place(key: &str) -> Option<(String, String)> {
+    let (id, rest) = key.strip_prefix(UNSENT)?.split_once('/')?;
+    Some((decode(id)?, decode(rest.split_once('/')?.0)?))
+}
+
 /// How many connections have come: raised with the first heartbeat of each, so that whoever has looked at all
 /// connections there are can expect that there are no others.
 pub const CONNECTIONS: &str = "c";

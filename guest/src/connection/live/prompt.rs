@@ -72,7 +72,10 @@ impl LiveSession {
         let now = cx.now();
         let message_id = cx.message_id();
         let agent_id = self.agent_id.clone();
-        let tag = self.turn_tag(cx);
+        let unsent = self.take_unsent(Some(request));
+        let is_in_log = unsent.as_ref().is_some_and(|unsent| self.is_given_back(unsent, cx));
+        let tag = unsent.as_ref().map_or_else(|| self.turn_tag(cx), |unsent| unsent.tag.clone());
+        self.unsent_begins(unsent);
         let Phase::Open { turns, .. } = &mut self.phase else {
             let id = self.key.id().unwrap_or_default();
             let is_deleted = self.is_deleted();
@@ -86,7 +89,11 @@ impl LiveSession {
         self.recorder.set_turn(Some(tag.clone()));
         let with = json!([cx.agent.name, &*agent_id]);
         let entry = format!("{{\"prompt\":{prompt},\"messageId\":{message_id},\"with\":{with}}}");
-        self.recorder.push(Kind::Prompt, now, &entry);
+        let entry = (!is_in_log).then_some(entry);
+        if let Some(entry) = &entry {
+            self.recorder.push(Kind::Prompt, now, entry);
+            self.activity.prompts += 1;
+        }
         turns.push(Turn {
             request: request.clone(),
             tag: tag.clone(),
@@ -106,28 +113,9 @@ impl LiveSession {
         self.late_replay.prompted();
         self.forget_questions_of_ended_turns();
         self.call_after_first();
-        self.activity.prompts += 1;
         self.activity.touched = Some(now);
         self.activity.prompted = Some(now);
-        // Before the agent has it, so that nobody takes for something new what it says of it. Where it cannot be
-        // written, the conversation goes on all the same.
-        if self.write_if_due(cx, false) {
-            let place = self.recorder.end();
-            if let Some(place) = place {
-                self.own_turn_begins(&tag, place);
-            }
-            if let Some(turn) = self.turns_mut().and_then(|turns| turns.last_mut()) {
-                turn.place = place;
-            }
-        } else {
-            let entry = Some(Entry::tagged(Kind::Prompt, now, Some(&tag), &entry));
-            let entry = entry.filter(|entry| entry.len() <= LONGEST_KEPT);
-            let behind = self.writes;
-            let turn = self.turns_mut().and_then(|turns| turns.last_mut());
-            if let (Some(turn), Some(entry)) = (turn, entry) {
-                turn.unstored = Some(Unstored { entry, behind });
-            }
-        }
+        self.write_prompt(&tag, entry.as_deref(), cx);
         let Some((_, account)) = account else {
             return Ok(Handled::named(line, params.object(), "sessionId", &agent_id));
         };
@@ -136,6 +124,30 @@ impl LiveSession {
         params.set("sessionId", json!(&*agent_id).to_string());
         params.set("prompt", format!("[{account}{separator}{}", &prompt[1..]));
         Ok(Handled::PassAs(rpc::request(request.id(), "session/prompt", &params.to_json())))
+    }
+
+    /// The prompt of this turn is written before the agent has it, so that nobody takes for something new what it says of it. Where
+    /// it cannot be, the conversation goes on all the same. `None`: it stands in the log already.
+    fn write_prompt<S: Storage, E: Environment>(&mut self, tag: &str, entry: Option<&str>, cx: &mut Cx<'_, S, E>) {
+        let is_written = self.write_if_due(cx, false);
+        let Some(entry) = entry else { return };
+        if is_written {
+            let place = self.recorder.end();
+            if let Some(place) = place {
+                self.own_turn_begins(tag, place);
+            }
+            if let Some(turn) = self.turns_mut().and_then(|turns| turns.last_mut()) {
+                turn.place = place;
+            }
+            return;
+        }
+        let entry = Some(Entry::tagged(Kind::Prompt, cx.now(), Some(tag), entry));
+        let entry = entry.filter(|entry| entry.len() <= LONGEST_KEPT);
+        let behind = self.writes;
+        let turn = self.turns_mut().and_then(|turns| turns.last_mut());
+        if let (Some(turn), Some(entry)) = (turn, entry) {
+            turn.unstored = Some(Unstored { entry, behind });
+        }
     }
 
     /// What the host keeps of the turn of this prompt.

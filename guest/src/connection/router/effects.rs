@@ -152,6 +152,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let session_is_over = session.is_gone();
         let ends_subagents = session.ends_subagents();
         let last_agent_id = session.agent_id().clone();
+        let unsent = if session_is_over { session.left_unsent() } else { Vec::new() };
         if session_is_over {
             if let Some((of, told)) = session.told_last() {
                 connection.sums.keep(of, told);
@@ -172,6 +173,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
                 connection.effects.push(Effect::Over(key.clone()));
             }
             self.disown_if_not_noted(&key, &last_agent_id);
+            self.drop_unsent(&unsent);
         }
         let connection = &mut self.connection;
         let Some(id) = key.id() else { return };

@@ -22,6 +22,8 @@ pub(super) struct Times {
     pub(super) upgrade: Upgrade,
     /// When it is to be looked next what other windows say, and the store's revision when that was last looked.
     pub(super) windows: i64,
+    /// When it is to be looked next what others have left waiting for its session.
+    pub(super) unsent: i64,
     pub(super) revision: Option<u64>,
 }
 
@@ -46,6 +48,7 @@ impl Times {
             removal: now,
             upgrade: Upgrade::Unknown,
             windows: now,
+            unsent: now,
             revision: None,
         }
     }
