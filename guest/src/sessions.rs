@@ -17,6 +17,7 @@ pub mod filter;
 mod fingerprint;
 pub mod folders;
 pub mod fork;
+pub mod given_back;
 pub mod info;
 pub mod list;
 pub mod mend;

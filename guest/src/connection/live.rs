@@ -59,6 +59,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+pub(super) use all_unsent::Unsent;
 pub(super) use lost::{given_to_keep, given_where};
 pub(super) use memo::Memo;
 pub(super) use opening::{OpenRequest, Wanted};

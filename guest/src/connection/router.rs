@@ -61,7 +61,6 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use super::asked::AskedFor;
-use super::client_request::ClientRequest;
 use super::effect::Effect;
 use super::generation::Generation;
 use super::key::Key;
@@ -85,6 +84,7 @@ use relayed_lists::RelayedLists;
 use stage::Stage;
 use subscriptions::Subscriptions;
 use times::Times;
+use unsent::Unsents;
 use waiting_lists::WaitingLists;
 
 /// All of one connection: what is remembered of it, and what it works with.
@@ -146,8 +146,8 @@ struct Connection {
     /// What the host was last given to keep of each session.
     memos: BTreeMap<String, KeptSession>,
     early: Early,
-    /// The prompts that wait and are kept in the store, with what they wait for.
-    unsent: BTreeMap<ClientRequest, Key>,
+    /// The prompts that wait and are kept in the store.
+    unsent: Unsents,
     /// The agent's ids of sessions that it made in vain, or that nobody took note of; the last few.
     disowned: Disowned,
     /// Sessions whose histories were fetched from the agent, to be forked.
@@ -206,7 +206,7 @@ impl Connection {
             ids: OwnIds::new(random),
             memos: BTreeMap::new(),
             early: Early::default(),
-            unsent: BTreeMap::new(),
+            unsent: Unsents::default(),
             disowned: Disowned::default(),
             fetched: BTreeSet::new(),
             showing: VecDeque::new(),

@@ -361,9 +361,9 @@ fn is_good(heartbeat: Option<&str>, now: i64) -> bool {
 
 /// Whether the connection of this heartbeat is gone, for sure enough to end what it was at: not while the clock may only have been
 /// set back.
-pub(super) fn is_gone(heartbeat: Option<&str>, now: i64) -> bool {
+pub(super) fn is_over(heartbeat: Option<&str>, now: i64) -> bool {
     let until = heartbeat.and_then(|until| until.parse::<i64>().ok());
-    until.is_none_or(|until| until <= now || until - now > KEPT_FOR)
+    until.is_none_or(|until| until <= now)
 }
 
 /// Whether a heartbeat has been over for so long, or is so far ahead, that nobody can be renewing it.

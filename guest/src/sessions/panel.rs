@@ -4,6 +4,8 @@
 mod error;
 mod session;
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -13,6 +15,7 @@ pub use session::Session;
 use super::archive;
 use super::changes::{News, Position, Scope, Step};
 use super::filter::{Found, Request, Worktrees};
+use super::given_back::{self, Looker};
 use super::list;
 use super::permissions::{self, PermissionPage};
 use super::relocate::{self, Relocate, Relocations};
@@ -21,7 +24,6 @@ use super::retention::{self, Prune};
 use super::states;
 use super::transcript::{self, TranscriptPage};
 use super::turn_usage::{self, TurnUsagePage};
-use super::unsent;
 use super::usage::{self, UsagePage};
 use crate::storage::Storage;
 use crate::store::{Store, directory, whole_row};
@@ -188,7 +190,8 @@ pub fn transcript<S: Storage>(
     now: i64,
 ) -> Result<TranscriptPage, SessionError> {
     // Where that cannot be written, what is there can be read.
-    let _ = unsent::give_back(store, id, (None, &[]), now);
+    let (own, lost) = (BTreeSet::new(), BTreeSet::new());
+    let _ = given_back::give_back(store, id, Looker { connection: None, own: &own, lost: &lost }, now);
     transcript::transcript(store, id, after, limit).map_err(|error| SessionError::of_transcript(id, error))
 }
 

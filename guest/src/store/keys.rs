@@ -188,20 +188,44 @@ pub fn open_marks(id: &str) -> String {
 /// Where the prompts are that wait for their sessions.
 pub const UNSENT: &str = "m/";
 
-/// A prompt that waits for a session on a connection, by its number there.
-pub fn unsent(id: &str, connection: &str, number: u64) -> String {
-    format!("{}{}/{number:018}", unsent_of(id), encode(connection))
+/// Where a prompt waits for its session: the session's id and the connection on which it does, behind which entry of the session's
+/// log it came, and behind how many others that wait.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unsent {
+    /// The session.
+    pub session: String,
+    /// The last entry of its log then.
+    pub behind: u32,
+    /// A number greater than those of the others that waited when it came.
+    pub number: u32,
+    /// The connection.
+    pub connection: String,
+}
+
+impl Unsent {
+    /// They stand in the order in which they came.
+    pub fn key(&self) -> String {
+        let (of, connection) = (unsent_of(&self.session), encode(&self.connection));
+        format!("{of}{:010}-{:010}/{connection}", self.behind, self.number)
+    }
+
+    /// What a key says.
+    pub fn read(key: &str) -> Option<Self> {
+        let (session, rest) = key.strip_prefix(UNSENT)?.split_once('/')?;
+        let (numbers, connection) = rest.split_once('/')?;
+        let (behind, number) = numbers.split_once('-')?;
+        Some(Self {
+            session: decode(session)?,
+            behind: behind.parse().ok()?,
+            number: number.parse().ok()?,
+            connection: decode(connection)?,
+        })
+    }
 }
 
 /// All prompts that wait for a session.
 pub fn unsent_of(id: &str) -> String {
     format!("{UNSENT}{}/", encode(id))
-}
-
-/// The session that a prompt waits for by this key, and the connection on which it does.
-pub fn unsent_place(key: &str) -> Option<(String, String)> {
-    let (id, rest) = key.strip_prefix(UNSENT)?.split_once('/')?;
-    Some((decode(id)?, decode(rest.split_once('/')?.0)?))
 }
 
 /// How many connections have come: raised with the first heartbeat of each, so that whoever has looked at all

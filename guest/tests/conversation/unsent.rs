@@ -356,6 +356,67 @@ fn windows_that_have_its_session_open_are_shown_it_once_whatever_becomes_of_it()
 }
 
 #[test]
+fn one_whose_window_is_killed_stands_before_what_was_said_elsewhere_since() {
+    for kind in kinds() {
+        for wait in Wait::ALL {
+            let (store, world) = (Memory::new(), World::unrecorded());
+            let (desk, _) = wait.window(&store, &world, &kind);
+            drop(desk);
+            let mut other = Desk::open(&store, &world, &[]);
+            other.greet(Some("other"), &json!({}));
+            load(&mut other, "s1", &[]);
+            ask_prompt(&mut other, "next", "s1", "Next");
+            other.agent(update("fresh", chunk("agent_message_chunk", "Done")));
+            other.agent(answers("next")).answer("next");
+            let mut seen = crate::desk::Out::default();
+            for _ in 0..20 {
+                seen.extend(other.wait(1000));
+            }
+            assert_eq!(said(&seen.client), ["> OneTwo"], "{kind} {wait:?}");
+            let told = account(&ask_prompt(&mut other, "more", "s1", "More")).unwrap_or_default();
+            let times = |word: &str| told.matches(word).count();
+            assert_eq!([times("One"), times("Two"), times("Next"), times("Done")], [1, 1, 0, 0], "{kind}: {told}");
+            other.agent(update("fresh", chunk("agent_message_chunk", "Fine")));
+            other.agent(answers("more")).answer("more");
+            leave(other);
+            world.now.set(world.now.get() + UNTIL_FORGOTTEN);
+            for _ in 0..2 {
+                let all = and_then(&["> OneTwoNext", "Done", "> More", "Fine"]);
+                assert_eq!(kept(&store, &world), all, "{kind} {wait:?}");
+            }
+            assert_eq!(shown(&store, &world), and_then(&["> OneTwoNext", "Done", "> More", "Fine"]));
+            nothing_waits(&store);
+        }
+    }
+}
+
+#[test]
+fn one_that_waits_for_one_load_after_another_is_said_once_though_the_store_takes_nothing_meanwhile() {
+    for kind in kinds() {
+        let (store, world) = (Faulty::default(), World::unrecorded());
+        told(&store, &world, &kind);
+        let mut desk = Desk::ready(&store, &world, &kind);
+        let mut asked = ask_load(&mut desk, "load", "s1");
+        asked.extend(ask_load(&mut desk, "again", "s1"));
+        ask_prompt(&mut desk, "one", "s1", "One");
+        let method = asked.agent[0].clone();
+        store.fail(0, 3, StorageError::Full);
+        let out = desk.refuse(&method, -32000);
+        store.mend();
+        assert!(out.answer("load")["error"].is_object(), "{kind}");
+        oblige(&mut desk, out, TOLD, "fresh");
+        desk.agent(update(agent_id(&kind), chunk("agent_message_chunk", "Done")));
+        desk.agent(answers("one"));
+        desk.wait(60_000);
+        leave(desk);
+        world.now.set(world.now.get() + UNTIL_FORGOTTEN);
+        for _ in 0..2 {
+            assert_eq!(kept(&store, &world), and_then(&["> One", "Done"]), "{kind}");
+        }
+    }
+}
+
+#[test]
 fn one_whose_window_was_only_stopped_goes_on_under_what_others_made_of_it() {
     let (store, world) = (Memory::new(), World::unrecorded());
     let kind = json!({"sessionCapabilities": {"resume": {}}});

@@ -6,11 +6,20 @@ use crate::store::ActivityState;
 
 /// A prompt that waits, and is kept in the store meanwhile.
 #[derive(Debug)]
-pub(super) struct Unsent {
-    pub(super) request: ClientRequest,
+pub(in crate::connection) struct Unsent {
+    pub(in crate::connection) request: ClientRequest,
     /// What the entries of its turn are going to be marked with.
     pub(super) tag: String,
+    /// The id of its message, as JSON.
+    pub(super) message_id: String,
     /// Where it is kept.
+    pub(in crate::connection) key: String,
+}
+
+/// One whose turn has begun, and which the log has not taken yet.
+#[derive(Debug)]
+pub(super) struct Begun {
+    pub(super) message_id: String,
     pub(super) key: String,
 }
 
@@ -18,10 +27,8 @@ pub(super) struct Unsent {
 #[derive(Debug, Default)]
 pub(super) struct AllUnsent {
     pub(super) waiting: Vec<Unsent>,
-    /// Where those are kept whose turns have begun: they go with what is written next.
-    pub(super) begun: Vec<String>,
-    /// How many have waited.
-    pub(super) count: u32,
+    /// They go with what is written next.
+    pub(super) begun: Vec<Begun>,
     /// What the open mark says is being done, where it was written for what waits.
     pub(super) said: ActivityState,
 }
@@ -38,7 +45,7 @@ impl AllUnsent {
 
     /// What takes those out of the store whose turns have begun.
     pub(super) fn writes(&self) -> impl Iterator<Item = Write> {
-        self.begun.iter().map(|key| Write::Remove { key: key.clone() })
+        self.begun.iter().map(|begun| Write::Remove { key: begun.key.clone() })
     }
 
     /// These writes were made.

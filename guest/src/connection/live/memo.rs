@@ -222,6 +222,9 @@ impl LiveSession {
             self.activity.prompts += 1;
             self.activity.touched = Some(entry.time);
             self.activity.prompted = Some(entry.time);
+            if let Some((id, draft)) = entry.message_id().zip(unstored.as_ref().and_then(|it| it.draft.clone())) {
+                self.unsent_has_begun(id, draft);
+            }
         }
         if let Some(place) = begun.place {
             self.own_turn_begins(&tag, place);

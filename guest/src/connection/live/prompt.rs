@@ -70,17 +70,17 @@ impl LiveSession {
         // is to be told waits for the next one.
         let account = if is_command(&prompt) { None } else { self.account(cx).unwrap_or_default() };
         let now = cx.now();
-        let message_id = cx.message_id();
         let agent_id = self.agent_id.clone();
+        if !self.is_open() {
+            return Err(self.not_open());
+        }
         let unsent = self.take_unsent(Some(request));
-        let is_in_log = unsent.as_ref().is_some_and(|unsent| self.is_given_back(unsent, cx));
+        let message_id = unsent.as_ref().map_or_else(|| cx.message_id(), |unsent| unsent.message_id.clone());
         let tag = unsent.as_ref().map_or_else(|| self.turn_tag(cx), |unsent| unsent.tag.clone());
-        self.unsent_begins(unsent);
         let Phase::Open { turns, .. } = &mut self.phase else {
-            let id = self.key.id().unwrap_or_default();
-            let is_deleted = self.is_deleted();
-            return Err(if is_deleted { RpcError::session_deleted(id) } else { RpcError::session_not_open(id) });
+            return Err(self.not_open());
         };
+        let is_in_log = unsent.as_ref().is_some_and(|unsent| Self::is_given_back(unsent, cx));
         // What the agent says while it is at several prompts may be about any of them: they are one turn to readers.
         if turns.is_empty() {
             self.told_calls.another_turn();
@@ -115,6 +115,9 @@ impl LiveSession {
         self.call_after_first();
         self.activity.touched = Some(now);
         self.activity.prompted = Some(now);
+        if let Some(unsent) = unsent.filter(|_| !is_in_log) {
+            self.unsent_begins(unsent);
+        }
         self.write_prompt(&tag, entry.as_deref(), cx);
         let Some((_, account)) = account else {
             return Ok(Handled::named(line, params.object(), "sessionId", &agent_id));
@@ -124,6 +127,11 @@ impl LiveSession {
         params.set("sessionId", json!(&*agent_id).to_string());
         params.set("prompt", format!("[{account}{separator}{}", &prompt[1..]));
         Ok(Handled::PassAs(rpc::request(request.id(), "session/prompt", &params.to_json())))
+    }
+
+    fn not_open(&self) -> RpcError {
+        let id = self.key.id().unwrap_or_default();
+        if self.is_deleted() { RpcError::session_deleted(id) } else { RpcError::session_not_open(id) }
     }
 
     /// The prompt of this turn is written before the agent has it, so that nobody takes for something new what it says of it. Where
@@ -143,10 +151,10 @@ impl LiveSession {
         }
         let entry = Some(Entry::tagged(Kind::Prompt, cx.now(), Some(tag), entry));
         let entry = entry.filter(|entry| entry.len() <= LONGEST_KEPT);
-        let behind = self.writes;
+        let (behind, draft) = (self.writes, self.last_begun());
         let turn = self.turns_mut().and_then(|turns| turns.last_mut());
         if let (Some(turn), Some(entry)) = (turn, entry) {
-            turn.unstored = Some(Unstored { entry, behind });
+            turn.unstored = Some(Unstored { entry, behind, draft });
         }
     }
 

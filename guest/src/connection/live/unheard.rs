@@ -70,7 +70,7 @@ impl LiveSession {
         // What is no prompt would have been refused.
         let blocks = Params::read(line.get("params")).and_then(|params| blocks_of(&params)).ok()?;
         let unsent = self.take_unsent(prompt.request.as_ref());
-        if unsent.as_ref().is_some_and(|unsent| self.is_given_back(unsent, cx)) {
+        if unsent.as_ref().is_some_and(|unsent| Self::is_given_back(unsent, cx)) {
             return None;
         }
         let noted = self.note_unheard(&blocks, end, unsent.as_ref(), cx);

@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use super::all_unsent::Unsent;
+use super::all_unsent::{Begun, Unsent};
 use super::prompt::blocks_of;
 use super::{LiveSession, Phase};
 use crate::connection::client_request::ClientRequest;
@@ -13,8 +13,8 @@ use crate::connection::params::Params;
 use crate::environment::Environment;
 use crate::rpc::Object;
 use crate::sessions::open_marks;
-use crate::sessions::unsent::{self, Place};
-use crate::storage::Storage;
+use crate::sessions::unsent;
+use crate::storage::{Storage, StorageError};
 use crate::store::ActivityState;
 use crate::transcript::{Entry, Kind};
 
@@ -41,20 +41,28 @@ impl LiveSession {
         if let Err(error) = cx.beat() {
             cx.push(Effect::NotRecorded(error.to_string()));
         }
-        let (tag, now) = (self.turn_tag(cx), cx.now());
+        let (tag, message_id, now) = (self.turn_tag(cx), cx.message_id(), cx.now());
         let with = json!([cx.agent.name, ""]);
-        let entry = format!("{{\"prompt\":{prompt},\"messageId\":{},\"with\":{with}}}", cx.message_id());
+        let entry = format!("{{\"prompt\":{prompt},\"messageId\":{message_id},\"with\":{with}}}");
         let entry = Entry::tagged(Kind::Prompt, now, Some(&tag), &entry);
-        let place = Place { session: &id, connection: cx.connection, at: now, behind: self.unsent.count };
-        self.unsent.count = self.unsent.count.wrapping_add(1);
-        let key = unsent::keep(cx.store, place, &entry).unwrap_or_else(|error| {
+        let key = unsent::keep(cx.store, &id, cx.connection, (&entry, now)).unwrap_or_else(|error| {
             cx.push(Effect::NotRecorded(error.to_string()));
             None
         });
         let is_kept = key.is_some();
-        self.unsent.waiting.extend(key.map(|key| Unsent { request: request.clone(), tag, key }));
+        self.unsent.waiting.extend(key.map(|key| Unsent { request: request.clone(), tag, message_id, key }));
         self.say_state(cx);
         is_kept
+    }
+
+    /// A prompt that was kept as it waited for this session in another phase waits here.
+    pub(in crate::connection) fn goes_on_waiting<S: Storage, E: Environment>(
+        &mut self,
+        unsent: Unsent,
+        cx: &mut Cx<'_, S, E>,
+    ) {
+        self.unsent.waiting.push(unsent);
+        self.say_state(cx);
     }
 
     /// The turn of this prompt begins, or it has ended without one: it waits no more. Whoever writes that takes it out of the store.
@@ -64,54 +72,66 @@ impl LiveSession {
 
     /// Whether others have taken this window for gone, because it was stopped: the prompt stands in the log as a turn that was cut
     /// off.
-    pub(super) fn is_given_back<S: Storage, E: Environment>(&self, unsent: &Unsent, cx: &mut Cx<'_, S, E>) -> bool {
+    pub(super) fn is_given_back<S: Storage, E: Environment>(unsent: &Unsent, cx: &mut Cx<'_, S, E>) -> bool {
         // From here on nobody does.
-        let is_believed = cx.beat();
-        let given_back =
-            is_believed.and_then(|()| unsent::is_given_back(cx.store, self.log_id(), &unsent.key, &unsent.tag));
-        given_back.unwrap_or_else(|error| {
+        let waits = cx.beat().and_then(|()| unsent::waits(cx.store, &unsent.key));
+        !waits.unwrap_or_else(|error| {
             cx.push(Effect::NotRecorded(error.to_string()));
-            false
+            true
         })
     }
 
-    fn log_id(&self) -> &str {
-        self.key.id().unwrap_or_default()
+    /// The turn of this prompt begins: what writes it to the log takes it from where it has waited.
+    pub(super) fn unsent_begins(&mut self, unsent: Unsent) {
+        self.unsent.begun.push(Begun { message_id: unsent.message_id, key: unsent.key });
     }
 
-    /// The turn of this prompt begins.
-    pub(super) fn unsent_begins(&mut self, unsent: Option<Unsent>) {
-        self.unsent.begun.extend(unsent.map(|unsent| unsent.key));
+    /// The same of one that an instance has begun which was lost.
+    pub(super) fn unsent_has_begun(&mut self, message_id: String, key: String) {
+        self.unsent.begun.push(Begun { message_id, key });
     }
 
-    /// This request has its answer: where it was a prompt that waited, nothing comes of it.
-    pub(in crate::connection) fn forget_unsent<S: Storage, E: Environment>(
+    /// Where the last prompt is kept whose turn has begun, if the log has not taken it.
+    pub(super) fn last_begun(&self) -> Option<String> {
+        self.unsent.begun.last().map(|begun| begun.key.clone())
+    }
+
+    /// What others have made of prompts that the store did not take, because this window was stopped since, is not written once more.
+    pub(super) fn leave_out_given_back<S: Storage, E: Environment>(
         &mut self,
-        request: &ClientRequest,
         cx: &mut Cx<'_, S, E>,
-    ) {
-        let Some(unsent) = self.unsent.take(request) else { return };
-        if let Err(error) = unsent::forget(cx.store, std::slice::from_ref(&unsent.key)) {
-            cx.push(Effect::NotRecorded(error.to_string()));
-            self.unsent.begun.push(unsent.key);
+    ) -> Result<(), StorageError> {
+        if self.failing.is_none() || !self.unsent.is_any_begun() {
+            return Ok(());
         }
-        self.say_state(cx);
+        // From here on nobody takes it for gone.
+        cx.beat()?;
+        for begun in std::mem::take(&mut self.unsent.begun) {
+            match unsent::waits(cx.store, &begun.key) {
+                Ok(false) => self.recorder.reduce(|text| {
+                    let id = Entry::parse(text).and_then(|entry| entry.message_id());
+                    (id.as_ref() != Some(&begun.message_id)).then(|| text.to_owned())
+                }),
+                Ok(true) | Err(_) => self.unsent.begun.push(begun),
+            }
+        }
+        Ok(())
     }
 
-    /// These prompts are kept yet, and their turns were begun by an instance that was lost.
-    pub(in crate::connection) fn were_sent(&mut self, kept: Vec<String>) {
-        self.unsent.begun.extend(kept);
+    /// This request has its answer: where it was a prompt that waited, nothing comes of it. Returns where it is kept.
+    pub(in crate::connection) fn forget_unsent(&mut self, request: &ClientRequest) -> Option<String> {
+        self.unsent.take(request).map(|unsent| unsent.key)
     }
 
-    /// Where prompts are kept yet whose turns have begun.
-    pub(in crate::connection) fn sent(&self) -> &[String] {
-        &self.unsent.begun
+    /// Where prompts are kept that wait here, or whose turns the log has not taken.
+    pub(in crate::connection) fn unsent_keys(&self) -> impl Iterator<Item = &String> {
+        let waiting = self.unsent.waiting.iter().map(|unsent| &unsent.key);
+        waiting.chain(self.unsent.begun.iter().map(|begun| &begun.key))
     }
 
-    /// Where prompts are kept that wait in a session that is over.
-    pub(in crate::connection) fn left_unsent(&self) -> Vec<String> {
-        let waiting = self.unsent.waiting.iter().map(|unsent| unsent.key.clone());
-        waiting.chain(self.unsent.begun.iter().cloned()).collect()
+    /// The prompts that wait in a session that is over: they are handled once more.
+    pub(in crate::connection) fn left_unsent(&mut self) -> Vec<Unsent> {
+        std::mem::take(&mut self.unsent.waiting)
     }
 
     /// Lists say at once what is being done in it, where nothing is written to its log that would say so.

@@ -71,6 +71,7 @@ impl LiveSession {
         if close {
             self.recorder.part_run();
         }
+        self.leave_out_given_back(cx)?;
         self.leave_out_taken_over(cx)?;
         let durability = if close { Durability::Durable } else { Durability::Relaxed };
         if self.write_pieces(cx, &id, durability)? == Flushed::Deleted {

@@ -143,7 +143,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
     /// keeps.
     fn note_change(&mut self, key: &Key, old_agent_id: &str) {
         let connection = &mut self.connection;
-        let Some(session) = connection.sessions.remove(key) else { return };
+        let Some(mut session) = connection.sessions.remove(key) else { return };
         if connection.by_agent.get(old_agent_id) == Some(key) {
             connection.by_agent.remove(old_agent_id);
         }
@@ -152,8 +152,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let session_is_over = session.is_gone();
         let ends_subagents = session.ends_subagents();
         let last_agent_id = session.agent_id().clone();
-        let unsent = if session_is_over { session.left_unsent() } else { Vec::new() };
         if session_is_over {
+            connection.unsent.left(&key, session.left_unsent());
             if let Some((of, told)) = session.told_last() {
                 connection.sums.keep(of, told);
             }
@@ -173,7 +173,6 @@ impl<S: Storage, E: Environment> Router<S, E> {
                 connection.effects.push(Effect::Over(key.clone()));
             }
             self.disown_if_not_noted(&key, &last_agent_id);
-            self.drop_unsent(&unsent);
         }
         let connection = &mut self.connection;
         let Some(id) = key.id() else { return };

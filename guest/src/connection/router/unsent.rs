@@ -1,62 +1,102 @@
 //! Prompts that wait are kept in the store until their turns begin; what others have left of theirs becomes a part of the
 //! conversation.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::connection::client_request::ClientRequest;
 use crate::connection::effect::Waiting;
 use crate::connection::key::Key;
-use crate::connection::live::LiveSession;
-use crate::connection::requests::Incoming;
+use crate::connection::live::{LiveSession, Unsent};
 use crate::connection::router::Router;
 use crate::environment::Environment;
+use crate::sessions::given_back::{self, Looker};
 use crate::sessions::unsent;
 use crate::storage::{Result, Storage, StorageError};
+use crate::store::Store;
 
 /// How long after a look at what others have left the next one is, in milliseconds.
 const GIVE_BACK_EVERY: i64 = 5000;
 
+/// The prompts of a connection that wait and are kept in the store.
+#[derive(Debug, Default)]
+pub(super) struct Unsents {
+    /// What each waits for.
+    waiting: BTreeMap<ClientRequest, Key>,
+    /// Those that have waited in a session that is over, and are to be handled once more.
+    left: Vec<(Key, Unsent)>,
+    /// Where some are kept that nothing comes of: the store has not taken that yet.
+    over: BTreeSet<String>,
+    /// The names of its instances that were lost.
+    lost: BTreeSet<String>,
+}
+
+impl Unsents {
+    /// They have waited in a session that is over.
+    pub(super) fn left(&mut self, key: &Key, left: Vec<Unsent>) {
+        self.left.extend(left.into_iter().map(|unsent| (key.clone(), unsent)));
+    }
+
+    /// The turn of this prompt has begun.
+    pub(super) fn has_begun(&mut self, request: &ClientRequest) {
+        self.waiting.remove(request);
+    }
+
+    /// Instances of these names were lost.
+    pub(super) fn were_lost(&mut self, names: BTreeSet<String>) {
+        self.lost.extend(names);
+    }
+
+    fn take_left(&mut self, request: &ClientRequest) -> Option<(Key, Unsent)> {
+        let at = self.left.iter().position(|(_, unsent)| unsent.request == *request)?;
+        Some(self.left.remove(at))
+    }
+}
+
 impl<S: Storage, E: Environment> Router<S, E> {
-    /// A line waits for this session: a prompt is kept.
+    /// A line waits for this session: a prompt is kept, unless it is already.
     pub(super) fn keep_unsent(&mut self, key: &Key, waiting: &Waiting) {
         let Some(request) = waiting.request.as_ref().filter(|_| waiting.is_prompt()) else { return };
+        self.hand_over_unsent(key, request);
         if self.with(key, |session, cx| session.keep_unsent(waiting, cx)) == Some(true) {
-            self.connection.unsent.insert(request.clone(), key.clone());
+            self.connection.unsent.waiting.insert(request.clone(), key.clone());
+        }
+    }
+
+    /// A prompt that was kept as it waited for a session that is over is one of this session's now, which has taken its place.
+    pub(super) fn hand_over_unsent(&mut self, key: &Key, request: &ClientRequest) {
+        if !self.connection.sessions.contains_key(key) {
+            return;
+        }
+        if let Some((_, unsent)) = self.connection.unsent.take_left(request) {
+            self.with(key, |session, cx| session.goes_on_waiting(unsent, cx));
         }
     }
 
     /// A request has its answer, and is kept no more if it was a prompt that waited.
     pub(super) fn forget_unsent(&mut self, request: &ClientRequest) {
-        if let Some(key) = self.connection.unsent.remove(request) {
-            self.with(&key, |session, cx| session.forget_unsent(request, cx));
-        }
-    }
-
-    /// A session is over: what waits in it is kept no more.
-    pub(super) fn drop_unsent(&mut self, kept: &[String]) {
-        if let Err(error) = unsent::forget(&self.store, kept) {
-            self.not_recorded(&error.to_string());
-        }
-    }
-
-    /// What was left waiting for this session by a process that is gone is a part of it.
-    pub(super) fn give_back_unsent(&mut self, id: &str) {
-        let (name, now) = (self.connection.name.clone(), self.now());
-        let given_back = unsent::give_back(&self.store, id, (Some(&name), &self.sent()), now);
-        self.is_given_back(given_back);
-    }
-
-    /// The same of a session that a lost instance had open. Of what has been sent since, and the store had not taken, the host has
-    /// kept the prompt.
-    pub(super) fn take_up_unsent(&mut self, id: &str) {
-        let unstored = |what: &Incoming| match what {
-            Incoming::Prompt { session, turn } if session == id => Some(turn.unstored.as_ref()?.entry.clone()),
-            _ => None,
+        let Some(key) = self.connection.unsent.waiting.remove(request) else { return };
+        let kept = match self.connection.unsent.take_left(request) {
+            Some((_, unsent)) => Some(unsent.key),
+            None => self.with(&key, |session, _| session.forget_unsent(request)).flatten(),
         };
-        let sent: Vec<String> = self.connection.requests.incoming.values().filter_map(unstored).collect();
-        match unsent::sent(&self.store, id, &sent) {
-            Ok(kept) => drop(self.with(&Key::Session(id.to_owned()), |session, _| session.were_sent(kept))),
+        if let Some(kept) = kept {
+            self.connection.unsent.over.insert(kept);
+            self.forget_over();
+        }
+        self.with(&key, |session, cx| session.look_at_state(cx));
+    }
+
+    fn forget_over(&mut self) {
+        match unsent::forget(&self.store, self.connection.unsent.over.iter()) {
+            Ok(()) => self.connection.unsent.over.clear(),
             Err(error) => self.not_recorded(&error.to_string()),
         }
-        self.give_back_unsent(id);
+    }
+
+    /// What was left waiting for this session by a process that is gone, or an instance that was lost, is a part of it.
+    pub(super) fn give_back_unsent(&mut self, id: &str) {
+        let now = self.now();
+        self.look_for_left(|store, looker| given_back::give_back(store, id, looker, now));
     }
 
     /// The same of all sessions, if it is time to.
@@ -70,17 +110,17 @@ impl<S: Storage, E: Environment> Router<S, E> {
 
     /// The same at once.
     pub(super) fn give_back_all_unsent(&mut self, now: i64) {
-        let given_back = unsent::sweep(&self.store, (&self.connection.name, &self.sent()), now);
-        self.is_given_back(given_back);
+        self.forget_over();
+        self.look_for_left(|store, looker| given_back::sweep(store, looker, now));
     }
 
-    /// Where prompts are kept yet whose turns have begun.
-    fn sent(&self) -> Vec<String> {
-        self.connection.sessions.values().flat_map(LiveSession::sent).cloned().collect()
-    }
-
-    fn is_given_back(&mut self, given_back: Result<()>) {
-        match given_back {
+    fn look_for_left(&mut self, look: impl FnOnce(&Store<S>, Looker<'_>) -> Result<()>) {
+        let connection = &self.connection;
+        let waiting = connection.sessions.values().flat_map(LiveSession::unsent_keys);
+        let left = connection.unsent.left.iter().map(|(_, unsent)| &unsent.key);
+        let own: BTreeSet<String> = waiting.chain(left).chain(&connection.unsent.over).cloned().collect();
+        let looker = Looker { connection: Some(&connection.name), own: &own, lost: &connection.unsent.lost };
+        match look(&self.store, looker) {
             Ok(()) | Err(StorageError::ReadOnly) => {}
             Err(error) => self.not_recorded(&error.to_string()),
         }

@@ -1,0 +1,147 @@
+//! Prompts that waited for their session on a connection that is gone: nothing that a user has said is lost. Each becomes a turn
+//! that was cut off, at the place in the transcript at which it came: behind what was said before, and before what others have said
+//! since. One commit puts it there and takes it from where it waited.
+
+use std::collections::BTreeSet;
+
+use super::{adopt, open_marks, title, unsent};
+use crate::index::Owner;
+use crate::storage::{Durability, Entry, Expectation, LAST_PART, Result, Storage, StorageError, Write, next_seq};
+use crate::store::keys::{self, Unsent};
+use crate::store::{Decision, Session, Store, Title};
+use crate::transcript::mend::{self, Unfinished};
+use crate::transcript::{self, Kind, OpenCalls, holds_prompt, text};
+
+/// How many entries a turn comes to: its prompt, and its end.
+const ENTRIES: u32 = 2;
+
+/// Who looks for such prompts.
+#[derive(Debug, Clone, Copy)]
+pub struct Looker<'a> {
+    /// Its connection, if it has one.
+    pub connection: Option<&'a str>,
+    /// Where its own wait, or are to be removed: what else there is of its own has been left behind.
+    pub own: &'a BTreeSet<String>,
+    /// Connections that are gone for sure: instances of its own that were lost.
+    pub lost: &'a BTreeSet<String>,
+}
+
+/// Does that in this session.
+pub fn give_back<S: Storage>(store: &Store<S>, session: &str, looker: Looker<'_>, now: i64) -> Result<()> {
+    unsent::of(store, session, usize::MAX)?.iter().try_for_each(|kept| looker.give_back(store, kept, now))
+}
+
+/// The same in all sessions.
+pub fn sweep<S: Storage>(store: &Store<S>, looker: Looker<'_>, now: i64) -> Result<()> {
+    unsent::of_all(store)?.iter().try_for_each(|kept| looker.give_back(store, kept, now))
+}
+
+impl Looker<'_> {
+    fn give_back<S: Storage>(self, store: &Store<S>, kept: &Entry, now: i64) -> Result<()> {
+        let Some(place) = Unsent::read(&kept.key) else { return Ok(()) };
+        let key = keys::heartbeat(&place.connection);
+        let heartbeat = Expectation { value: store.record(key.clone())?, key };
+        let is_left = if self.connection == Some(&*place.connection) {
+            !self.own.contains(&kept.key)
+        } else {
+            self.lost.contains(&place.connection) || open_marks::is_over(heartbeat.value.as_deref(), now)
+        };
+        if !is_left {
+            return Ok(());
+        }
+        // A connection that comes back says first that it is there.
+        let waits = Expectation { key: kept.key.clone(), value: Some(kept.value.clone()) };
+        let left = Left { place, expected: [heartbeat, waits], over: Write::Remove { key: kept.key.clone() } };
+        match transcript::Entry::parse(&kept.value) {
+            Some(entry) if entry.kind == Kind::Prompt => left.becomes_turn(store, &kept.value, &entry, now),
+            _ => left.is_removed(store),
+        }
+    }
+}
+
+/// One that was left behind, if nobody has done anything about it meanwhile.
+struct Left {
+    place: Unsent,
+    expected: [Expectation; 2],
+    over: Write,
+}
+
+impl Left {
+    /// Nothing comes of it.
+    fn is_removed<S: Storage>(self, store: &Store<S>) -> Result<()> {
+        match store.commit(&self.expected, vec![self.over], Durability::Relaxed) {
+            Ok(()) | Err(StorageError::Conflict) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// It becomes a turn that was cut off and went to no session of the agent's: so it is left to be told to that.
+    fn becomes_turn<S: Storage>(
+        self,
+        store: &Store<S>,
+        value: &str,
+        entry: &transcript::Entry<'_>,
+        now: i64,
+    ) -> Result<()> {
+        let (id, behind) = (self.place.session.clone(), self.place.behind);
+        let message_id = entry.message_id().unwrap_or_default();
+        // A long one is written in pieces, and its connection may have ended before the last of them.
+        if store.session(&id)?.is_none() || holds_prompt(store.storage(), &id, behind, &message_id)? {
+            return self.is_removed(store);
+        }
+        let turn = entry.turn.map(str::to_owned);
+        let tag = turn.clone();
+        let ends = mend::entries(&Unfinished { turn, calls: OpenCalls::default() }).into_iter();
+        let ends = ends.map(|(kind, json)| transcript::Entry::tagged(kind, entry.time, tag.as_deref(), &json));
+        let entries: Vec<String> = [value.to_owned()].into_iter().chain(ends).collect();
+        let log = format!("unsent-{}", message_id.trim_matches('"'));
+        store.change(&id).durable().commit(|before, expected, writes| {
+            let is_as_read = self.is_as_read(store)?;
+            let Some(before) = before.filter(|_| is_as_read) else { return Ok(Decision::Keep) };
+            let mut session = with(before, entry);
+            let end = store.storage().log_end(&id)?;
+            let stands_behind = before.length_before(behind.min(end));
+            let is_last = stands_behind == before.length_up_to(end);
+            let mut beside = vec![self.over.clone()];
+            let places = ((end, stands_behind), (log.as_str(), ENTRIES, now));
+            let is_put_in = !is_last && adopt::put_in(store, &mut session, places.0, places.1, expected, &mut beside)?;
+            let (log, mut seq) = if is_put_in { (log.as_str(), 0) } else { (id.as_str(), end) };
+            for value in &entries {
+                seq = next_seq(seq)?;
+                writes.extend(written(log, seq, value));
+            }
+            expected.extend(self.expected.iter().cloned());
+            writes.append(&mut beside);
+            Ok(Decision::put(session))
+        })?;
+        Ok(())
+    }
+
+    /// Whether its connection has not come back, and nobody else has been faster.
+    fn is_as_read<S: Storage>(&self, store: &Store<S>) -> Result<bool> {
+        let keys: Vec<String> = self.expected.iter().map(|expected| expected.key.clone()).collect();
+        let read = store.storage().get(&keys)?;
+        Ok(read.iter().zip(&self.expected).all(|(read, expected)| *read == expected.value))
+    }
+}
+
+/// What writes an entry to a log, and to the index.
+fn written(log: &str, seq: u32, value: &str) -> Vec<Write> {
+    let tokens = if seq <= LAST_PART { text::tokens_of_entry(value) } else { String::new() };
+    let index = Write::IndexText { owner: Owner::Log(log).name(), part: seq, tokens };
+    let is_found = !matches!(&index, Write::IndexText { tokens, .. } if tokens.is_empty());
+    let entry = Write::Append { log: log.to_owned(), seq, value: value.to_owned() };
+    [entry].into_iter().chain(is_found.then_some(index)).collect()
+}
+
+/// What the record says of a session with such a turn.
+fn with(before: &Session, prompt: &transcript::Entry<'_>) -> Session {
+    let mut session = before.clone();
+    session.touch(prompt.time.max(session.updated));
+    session.prompts += 1;
+    session.prompted = session.prompted.max(Some(prompt.time));
+    if let (Title::None, Some(title)) = (&session.title, prompt.prompt().and_then(title::from_prompt)) {
+        session.title = Title::Auto(title);
+    }
+    session
+}
