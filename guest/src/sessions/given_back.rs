@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use super::{adopt, open_marks, title, unsent};
 use crate::index::Owner;
-use crate::storage::{Durability, Entry, Expectation, LAST_PART, Result, Storage, StorageError, Write, next_seq};
+use crate::storage::{Durability, Entry, Expectation, Result, Storage, StorageError, Write};
 use crate::store::keys::{self, Unsent};
 use crate::store::{Decision, Session, Store, Title};
 use crate::transcript::mend::{self, Unfinished};
@@ -41,11 +41,10 @@ impl Looker<'_> {
         let Some(place) = Unsent::read(&kept.key) else { return Ok(()) };
         let key = keys::heartbeat(&place.connection);
         let heartbeat = Expectation { value: store.record(key.clone())?, key };
-        let is_left = if self.connection == Some(&*place.connection) {
-            !self.own.contains(&kept.key)
-        } else {
-            self.lost.contains(&place.connection) || open_marks::is_over(heartbeat.value.as_deref(), now)
-        };
+        let is_own = self.connection == Some(&*place.connection);
+        let is_gone =
+            is_own || self.lost.contains(&place.connection) || open_marks::is_over(heartbeat.value.as_deref(), now);
+        let is_left = is_gone && !self.own.contains(&kept.key);
         if !is_left {
             return Ok(());
         }
@@ -101,17 +100,17 @@ impl Left {
             let mut session = with(before, entry);
             let end = store.storage().log_end(&id)?;
             let stands_behind = before.length_before(behind.min(end));
-            let is_last = stands_behind == before.length_up_to(end);
-            let mut beside = vec![self.over.clone()];
-            let places = ((end, stands_behind), (log.as_str(), ENTRIES, now));
-            let is_put_in = !is_last && adopt::put_in(store, &mut session, places.0, places.1, expected, &mut beside)?;
-            let (log, mut seq) = if is_put_in { (log.as_str(), 0) } else { (id.as_str(), end) };
-            for value in &entries {
-                seq = next_seq(seq)?;
-                writes.extend(written(log, seq, value));
+            let mut held = Vec::new();
+            let (places, log) = ((end, stands_behind), (log.as_str(), ENTRIES, now));
+            if !adopt::put_in(store, &mut session, places, log, expected, &mut held)? {
+                return Ok(Decision::Keep);
             }
+            for (seq, value) in (1..).zip(&entries) {
+                writes.extend(written(log.0, seq, value));
+            }
+            writes.append(&mut held);
             expected.extend(self.expected.iter().cloned());
-            writes.append(&mut beside);
+            writes.push(self.over.clone());
             Ok(Decision::put(session))
         })?;
         Ok(())
@@ -127,11 +126,10 @@ impl Left {
 
 /// What writes an entry to a log, and to the index.
 fn written(log: &str, seq: u32, value: &str) -> Vec<Write> {
-    let tokens = if seq <= LAST_PART { text::tokens_of_entry(value) } else { String::new() };
-    let index = Write::IndexText { owner: Owner::Log(log).name(), part: seq, tokens };
-    let is_found = !matches!(&index, Write::IndexText { tokens, .. } if tokens.is_empty());
+    let tokens = text::tokens_of_entry(value);
+    let index = (!tokens.is_empty()).then(|| Write::IndexText { owner: Owner::Log(log).name(), part: seq, tokens });
     let entry = Write::Append { log: log.to_owned(), seq, value: value.to_owned() };
-    [entry].into_iter().chain(is_found.then_some(index)).collect()
+    [entry].into_iter().chain(index).collect()
 }
 
 /// What the record says of a session with such a turn.

@@ -374,8 +374,7 @@ fn one_whose_window_is_killed_stands_before_what_was_said_elsewhere_since() {
             }
             assert_eq!(said(&seen.client), ["> OneTwo"], "{kind} {wait:?}");
             let told = account(&ask_prompt(&mut other, "more", "s1", "More")).unwrap_or_default();
-            let times = |word: &str| told.matches(word).count();
-            assert_eq!([times("One"), times("Two"), times("Next"), times("Done")], [1, 1, 0, 0], "{kind}: {told}");
+            assert_eq!(["One", "Two"].map(|word| told.matches(word).count()), [1, 1], "{kind} {wait:?}: {told}");
             other.agent(update("fresh", chunk("agent_message_chunk", "Fine")));
             other.agent(answers("more")).answer("more");
             leave(other);
@@ -400,18 +399,16 @@ fn one_that_waits_for_one_load_after_another_is_said_once_though_the_store_takes
         asked.extend(ask_load(&mut desk, "again", "s1"));
         ask_prompt(&mut desk, "one", "s1", "One");
         let method = asked.agent[0].clone();
-        store.fail(0, 3, StorageError::Full);
+        store.fail(0, 1, StorageError::Full);
         let out = desk.refuse(&method, -32000);
         store.mend();
         assert!(out.answer("load")["error"].is_object(), "{kind}");
         oblige(&mut desk, out, TOLD, "fresh");
-        desk.agent(update(agent_id(&kind), chunk("agent_message_chunk", "Done")));
-        desk.agent(answers("one"));
         desk.wait(60_000);
         leave(desk);
         world.now.set(world.now.get() + UNTIL_FORGOTTEN);
         for _ in 0..2 {
-            assert_eq!(kept(&store, &world), and_then(&["> One", "Done"]), "{kind}");
+            assert_eq!(kept(&store, &world), and_then(&["> One"]), "{kind}");
         }
     }
 }
