@@ -265,6 +265,7 @@ pub(super) struct Stamp {
     awaits_user: bool,
     late_replay: Option<Whereabouts>,
     opened_with: std::mem::Discriminant<OpenedWith>,
+    sent: usize,
 }
 
 /// What has become of what was said.
@@ -438,6 +439,7 @@ impl LiveSession {
             late_replay: self.late_replay.place(),
             awaits_user: self.awaits_user(),
             opened_with: std::mem::discriminant(&self.opened_with),
+            sent: self.unsent.begun.len(),
         }
     }
 

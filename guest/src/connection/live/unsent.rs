@@ -88,7 +88,13 @@ impl LiveSession {
 
     /// The same of one that an instance has begun which was lost.
     pub(super) fn unsent_has_begun(&mut self, message_id: String, key: String) {
+        self.unsent.begun.retain(|begun| begun.key != key);
         self.unsent.begun.push(Begun { message_id, key });
+    }
+
+    /// Where prompts are kept whose turns have begun, and which the log has not taken.
+    pub(super) fn begun_keys(&self) -> Vec<String> {
+        self.unsent.begun.iter().map(|begun| begun.key.clone()).collect()
     }
 
     /// Where the last prompt is kept whose turn has begun, if the log has not taken it.

@@ -21,7 +21,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             return;
         }
         self.connection.times.windows = now + LOOK_EVERY;
-        self.give_back_if_due(now);
+        self.forget_over();
         let changed = self.changed_sessions().unwrap_or_else(|error| {
             self.not_recorded(&error.to_string());
             BTreeSet::new()

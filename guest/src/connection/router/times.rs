@@ -22,8 +22,6 @@ pub(super) struct Times {
     pub(super) upgrade: Upgrade,
     /// When it is to be looked next what other windows say, and the store's revision when that was last looked.
     pub(super) windows: i64,
-    /// When it is to be looked next what others have left waiting for its session.
-    pub(super) unsent: i64,
     pub(super) revision: Option<u64>,
 }
 
@@ -48,7 +46,6 @@ impl Times {
             removal: now,
             upgrade: Upgrade::Unknown,
             windows: now,
-            unsent: now,
             revision: None,
         }
     }

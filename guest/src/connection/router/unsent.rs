@@ -14,9 +14,6 @@ use crate::sessions::unsent;
 use crate::storage::{Result, Storage, StorageError};
 use crate::store::Store;
 
-/// How long after a look at what others have left the next one is, in milliseconds.
-const GIVE_BACK_EVERY: i64 = 5000;
-
 /// The prompts of a connection that wait and are kept in the store.
 #[derive(Debug, Default)]
 pub(super) struct Unsents {
@@ -86,7 +83,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
         self.with(&key, |session, cx| session.look_at_state(cx));
     }
 
-    fn forget_over(&mut self) {
+    /// What the store has not taken out of it yet goes.
+    pub(super) fn forget_over(&mut self) {
         match unsent::forget(&self.store, self.connection.unsent.over.iter()) {
             Ok(()) => self.connection.unsent.over.clear(),
             Err(error) => self.not_recorded(&error.to_string()),
@@ -99,18 +97,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
         self.look_for_left(|store, looker| given_back::give_back(store, id, looker, now));
     }
 
-    /// The same of all sessions, if it is time to.
-    pub(super) fn give_back_if_due(&mut self, now: i64) {
-        // One that is longer is that of another time: the clock was set.
-        if !(1..=GIVE_BACK_EVERY).contains(&(self.connection.times.unsent - now)) {
-            self.connection.times.unsent = now + GIVE_BACK_EVERY;
-            self.give_back_all_unsent(now);
-        }
-    }
-
-    /// The same at once.
+    /// The same of all sessions.
     pub(super) fn give_back_all_unsent(&mut self, now: i64) {
-        self.forget_over();
         self.look_for_left(|store, looker| given_back::sweep(store, looker, now));
     }
 
