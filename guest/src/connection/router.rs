@@ -53,6 +53,7 @@ mod subscriptions;
 mod tick;
 mod times;
 mod unsent;
+mod unsents;
 mod untold;
 mod update;
 mod waiting_lists;
@@ -84,7 +85,7 @@ use relayed_lists::RelayedLists;
 use stage::Stage;
 use subscriptions::Subscriptions;
 use times::Times;
-use unsent::Unsents;
+use unsents::Unsents;
 use waiting_lists::WaitingLists;
 
 /// All of one connection: what is remembered of it, and what it works with.

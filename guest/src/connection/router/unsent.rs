@@ -1,53 +1,18 @@
 //! Prompts that wait are kept in the store until their turns begin; what others have left of theirs becomes a part of the
 //! conversation.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::connection::client_request::ClientRequest;
 use crate::connection::effect::Waiting;
 use crate::connection::key::Key;
-use crate::connection::live::{LiveSession, Unsent};
+use crate::connection::live::LiveSession;
 use crate::connection::router::Router;
 use crate::environment::Environment;
 use crate::sessions::given_back::{self, Looker};
 use crate::sessions::unsent;
 use crate::storage::{Result, Storage, StorageError};
 use crate::store::Store;
-
-/// The prompts of a connection that wait and are kept in the store.
-#[derive(Debug, Default)]
-pub(super) struct Unsents {
-    /// What each waits for.
-    waiting: BTreeMap<ClientRequest, Key>,
-    /// Those that have waited in a session that is over, and are to be handled once more.
-    left: Vec<(Key, Unsent)>,
-    /// Where some are kept that nothing comes of: the store has not taken that yet.
-    over: BTreeSet<String>,
-    /// The names of its instances that were lost.
-    lost: BTreeSet<String>,
-}
-
-impl Unsents {
-    /// They have waited in a session that is over.
-    pub(super) fn left(&mut self, key: &Key, left: Vec<Unsent>) {
-        self.left.extend(left.into_iter().map(|unsent| (key.clone(), unsent)));
-    }
-
-    /// The turn of this prompt has begun.
-    pub(super) fn has_begun(&mut self, request: &ClientRequest) {
-        self.waiting.remove(request);
-    }
-
-    /// Instances of these names were lost.
-    pub(super) fn were_lost(&mut self, names: BTreeSet<String>) {
-        self.lost.extend(names);
-    }
-
-    fn take_left(&mut self, request: &ClientRequest) -> Option<(Key, Unsent)> {
-        let at = self.left.iter().position(|(_, unsent)| unsent.request == *request)?;
-        Some(self.left.remove(at))
-    }
-}
 
 impl<S: Storage, E: Environment> Router<S, E> {
     /// A line waits for this session: a prompt is kept, unless it is already.
