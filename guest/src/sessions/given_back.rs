@@ -94,13 +94,13 @@ impl Left {
         let ends = mend::entries(&Unfinished { turn, calls: OpenCalls::default() }).into_iter();
         let ends = ends.map(|(kind, json)| transcript::Entry::tagged(kind, entry.time, tag.as_deref(), &json));
         let entries: Vec<String> = [value.to_owned()].into_iter().chain(ends).collect();
-        let log = format!("unsent-{}", message_id.trim_matches('"'));
+        let log = unsent::log_of(&self.place, &message_id);
         store.change(&id).durable().commit(|before, expected, writes| {
             let is_as_read = self.is_as_read(store)?;
             let Some(before) = before.filter(|_| is_as_read) else { return Ok(Decision::Keep) };
             let mut session = with(before, entry);
             let end = store.storage().log_end(&id)?;
-            let stands_behind = before.length_before(behind.min(end));
+            let stands_behind = self.place_in(before, end);
             let mut held = Vec::new();
             let (places, log) = ((end, stands_behind), (log.as_str(), ENTRIES, now));
             if !adopt::put_in(store, &mut session, places, log, expected, &mut held)? {
@@ -115,6 +115,20 @@ impl Left {
             Ok(Decision::put(session))
         })?;
         Ok(())
+    }
+
+    /// Behind how many entries of the transcript it belongs, where the session's own log ends there: before those that have waited
+    /// with it, came later, and were found first.
+    fn place_in(&self, session: &Session, end: u32) -> u64 {
+        let Unsent { behind, number, .. } = self.place;
+        let mut start = 0;
+        for part in &session.segments {
+            if unsent::number_of(&part.log, behind).is_some_and(|other| other > number) {
+                return start;
+            }
+            start += part.length();
+        }
+        session.length_before(behind.min(end))
     }
 
     /// Whether its connection has not come back, and nobody else has been faster.

@@ -22,11 +22,14 @@ pub fn keep<S: Storage>(
     let changed = store.change(id).commit(|before, _, writes| {
         let Some(mut session) = before.cloned() else { return Ok(Decision::Keep) };
         // Who writes another prompt, here or to the log, changes the record as well: then this is looked at again.
+        let behind = store.storage().log_end(id)?;
         let last = of(store, id, usize::MAX)?.last().and_then(|last| Unsent::read(&last.key));
+        let given_back = session.segments.iter().filter_map(|part| number_of(&part.log, behind));
+        let last = given_back.chain(last.map(|last| last.number)).max();
         let unsent = Unsent {
             session: id.to_owned(),
-            behind: store.storage().log_end(id)?,
-            number: last.map_or(0, |last| last.number.saturating_add(1)),
+            behind,
+            number: last.map_or(0, |last| last.saturating_add(1)),
             connection: connection.to_owned(),
         };
         key = unsent.key();
@@ -36,6 +39,18 @@ pub fn keep<S: Storage>(
         Ok(Decision::put(session))
     })?;
     Ok(matches!(changed, Changed::Done { .. }).then_some(key))
+}
+
+/// The log that is to hold one whose connection is gone, by the id of its message: it tells where it came, and behind how many others.
+pub(super) fn log_of(unsent: &Unsent, message_id: &str) -> String {
+    format!("unsent-{}-{}-{}", unsent.behind, unsent.number, message_id.trim_matches('"'))
+}
+
+/// Which number one had that came behind this entry, and is in the transcript since as this log.
+pub(super) fn number_of(log: &str, behind: u32) -> Option<u32> {
+    let mut parts = log.strip_prefix("unsent-")?.split('-');
+    let is_there = parts.next()?.parse() == Ok(behind);
+    parts.next()?.parse().ok().filter(|_| is_there)
 }
 
 /// Whether one still waits there: otherwise somebody has taken its connection for gone, and it is a part of the transcript.

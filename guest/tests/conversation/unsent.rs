@@ -455,6 +455,28 @@ fn one_whose_instance_is_lost_is_kept() {
 }
 
 #[test]
+fn those_that_have_waited_together_stand_in_the_order_in_which_they_came_whichever_is_found_first() {
+    let kind = json!({"sessionCapabilities": {"resume": {}}});
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut found_first = revived(&store, &world, &kind);
+    let mut killed = Desk::ready(&store, &world, &kind);
+    ask_load(&mut killed, "load", "s1");
+    ask_prompt(&mut killed, "one", "s1", "One");
+    drop(killed);
+    ask_prompt(&mut found_first, "two", "s1", "Two");
+    let memos: BTreeMap<String, String> = std::mem::take(&mut found_first.memos);
+    drop(found_first);
+    let mut desk = Desk::carry_on(&store, &world, &[], memos, Vec::new());
+    desk.pull();
+    assert_eq!(shown(&store, &world), and_then(&["> Two"]));
+    world.now.set(world.now.get() + UNTIL_FORGOTTEN);
+    for _ in 0..2 {
+        assert_eq!(kept(&store, &world), and_then(&["> OneTwo"]));
+    }
+    nothing_waits(&store);
+}
+
+#[test]
 fn one_that_was_sent_while_the_store_took_nothing_is_kept_once_though_its_instance_is_lost() {
     for is_lost in [true, false] {
         let (store, world) = (Faulty::default(), World::unrecorded());
