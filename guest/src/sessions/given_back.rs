@@ -54,7 +54,7 @@ impl Looker<'_> {
         let left = Left { place, expected: [heartbeat, waits], over: Write::Remove { key: kept.key.clone() } };
         match transcript::Entry::parse(&kept.value) {
             Some(entry) if entry.kind == Kind::Prompt => left.becomes_turn(store, &kept.value, &entry, now),
-            _ => left.is_removed(store),
+            _ => left.remove(store),
         }
     }
 }
@@ -68,7 +68,7 @@ struct Left {
 
 impl Left {
     /// Nothing comes of it.
-    fn is_removed<S: Storage>(self, store: &Store<S>) -> Result<()> {
+    fn remove<S: Storage>(self, store: &Store<S>) -> Result<()> {
         match store.commit(&self.expected, vec![self.over], Durability::Relaxed) {
             Ok(()) | Err(StorageError::Conflict) => Ok(()),
             Err(error) => Err(error),
@@ -87,7 +87,7 @@ impl Left {
         let message_id = entry.message_id().unwrap_or_default();
         // A long one is written in pieces, and its connection may have ended before the last of them.
         if store.session(&id)?.is_none() || holds_prompt(store.storage(), &id, behind, &message_id)? {
-            return self.is_removed(store);
+            return self.remove(store);
         }
         let turn = entry.turn.map(str::to_owned);
         let tag = turn.clone();

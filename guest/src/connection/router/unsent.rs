@@ -45,7 +45,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             self.connection.unsent.over.insert(kept);
             self.forget_over();
         }
-        self.with(&key, |session, cx| session.look_at_state(cx));
+        self.with(&key, LiveSession::look_at_state);
     }
 
     /// What the store has not taken out of it yet goes.
