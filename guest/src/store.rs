@@ -26,6 +26,7 @@
 //! | `b/<agent>` | `1` for an agent that tells all that it has of a conversation behind its answer to a load |
 //! | `w/<connection>/<log>` | a log into which a connection records what an agent tells, while it does |
 //! | `o/<id>/<connection>` | a connection that has the session open |
+//! | `m/<id>/<place>-<number>/<connection>` | a prompt that waits there for its session, as the log would have it |
 //! | `c/<connection>` | until when that connection may be believed |
 //! | `c` | how many connections have come |
 //! | `p/<parent>/<id>` | sessions of sub-agents, under the session whose agent started them |

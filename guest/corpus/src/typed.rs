@@ -30,7 +30,7 @@ pub(crate) fn answer<S: Storage>(store: &Store<S>, now: i64, call: Call) -> Valu
         }
         Call::GetSession { session_id } => result(panel::session(store, &session_id, now)),
         Call::ReadTranscript { session_id, after, limit } => {
-            result(panel::transcript(store, &session_id, after.as_deref(), limit).map(page_value))
+            result(panel::transcript(store, &session_id, after.as_deref(), limit, now).map(page_value))
         }
         Call::ReadSetAside { session_id, after, limit } => {
             result(panel::set_aside(store, &session_id, after.as_deref(), limit).map(page_value))

@@ -55,7 +55,7 @@ impl wit::Guest for Component {
         after: Option<String>,
         limit: u32,
     ) -> Result<wit::TranscriptPage, wit::SessionError> {
-        Ok(panel::transcript(&store(), &session_id, after.as_deref(), limit)?.into())
+        Ok(panel::transcript(&store(), &session_id, after.as_deref(), limit, HostEnvironment.now())?.into())
     }
 
     fn read_set_aside(

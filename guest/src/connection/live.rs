@@ -5,6 +5,7 @@
 
 mod activity;
 mod agents_copy;
+mod all_unsent;
 mod awaited;
 mod busy;
 mod catching_up;
@@ -48,6 +49,7 @@ mod told_in_vain;
 mod told_late;
 mod turn_end;
 mod unheard;
+mod unsent;
 mod update;
 mod usage;
 mod write;
@@ -57,6 +59,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+pub(super) use all_unsent::Unsent;
 pub(super) use lost::{given_to_keep, given_where};
 pub(super) use memo::Memo;
 pub(super) use opening::{OpenRequest, Wanted};
@@ -80,6 +83,7 @@ use crate::store::{Session, State};
 use crate::transcript::{LaidOut, OpenCalls, Recorder, Retold, SubagentStates, ToldCalls, Whereabouts, own_words};
 use activity::Activity;
 use agents_copy::AgentsCopy;
+use all_unsent::AllUnsent;
 use awaited::Awaited;
 use busy::Busy;
 use closing::Closing;
@@ -135,6 +139,8 @@ pub(super) struct LiveSession {
     /// The agent's questions that its user has not answered.
     questions: Vec<Question>,
     awaited: Awaited,
+    /// The prompts that wait.
+    unsent: AllUnsent,
     /// The turn that it is at, where its prompt is in the log.
     own_turn: Option<OwnTurn>,
     /// Tool calls of the turn under way that have not ended.
@@ -259,6 +265,7 @@ pub(super) struct Stamp {
     awaits_user: bool,
     late_replay: Option<Whereabouts>,
     opened_with: std::mem::Discriminant<OpenedWith>,
+    sent: usize,
 }
 
 /// What has become of what was said.
@@ -302,6 +309,7 @@ impl LiveSession {
             others_ended: false,
             questions: Vec::new(),
             awaited: Awaited::default(),
+            unsent: AllUnsent::default(),
             own_turn: None,
             calls: OpenCalls::default(),
             told_calls: ToldCalls::default(),
@@ -431,13 +439,14 @@ impl LiveSession {
             late_replay: self.late_replay.place(),
             awaits_user: self.awaits_user(),
             opened_with: std::mem::discriminant(&self.opened_with),
+            sent: self.unsent.begun.len(),
         }
     }
 
     /// Whether something waits to be written.
     pub(super) fn is_dirty(&self) -> bool {
         let is_beside = self.state_dirty || self.activity.touched.is_some() || self.is_awaited_unwritten();
-        self.recorder.is_dirty() || is_beside
+        self.recorder.is_dirty() || is_beside || self.unsent.is_any_begun()
     }
 
     /// Whether the store did not take what was last to be written.

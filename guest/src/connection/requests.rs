@@ -94,6 +94,9 @@ pub(super) struct Unstored {
     pub(super) entry: String,
     /// The last write to the log before it was to be written: it is in the log if there was a later one.
     pub(super) behind: u64,
+    /// Where it is kept beside the log, because it has waited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) draft: Option<String>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "it is what serde asks with")]

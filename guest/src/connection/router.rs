@@ -52,6 +52,8 @@ mod subscribe;
 mod subscriptions;
 mod tick;
 mod times;
+mod unsent;
+mod unsents;
 mod untold;
 mod update;
 mod waiting_lists;
@@ -83,6 +85,7 @@ use relayed_lists::RelayedLists;
 use stage::Stage;
 use subscriptions::Subscriptions;
 use times::Times;
+use unsents::Unsents;
 use waiting_lists::WaitingLists;
 
 /// All of one connection: what is remembered of it, and what it works with.
@@ -144,6 +147,8 @@ struct Connection {
     /// What the host was last given to keep of each session.
     memos: BTreeMap<String, KeptSession>,
     early: Early,
+    /// The prompts that wait and are kept in the store.
+    unsent: Unsents,
     /// The agent's ids of sessions that it made in vain, or that nobody took note of; the last few.
     disowned: Disowned,
     /// Sessions whose histories were fetched from the agent, to be forked.
@@ -202,6 +207,7 @@ impl Connection {
             ids: OwnIds::new(random),
             memos: BTreeMap::new(),
             early: Early::default(),
+            unsent: Unsents::default(),
             disowned: Disowned::default(),
             fetched: BTreeSet::new(),
             showing: VecDeque::new(),

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::create::mint;
 use super::removal;
 use crate::environment::Environment;
-use crate::reconcile::{Disputed, Plan};
+use crate::reconcile::{Disputed, Piece, Plan};
 use crate::storage::{Durability, Expectation, Result, Storage, StorageError, Write, next_seq};
 use crate::store::{Changed, Decision, Holders, Origin, Session, Store, keys};
 use crate::transcript::{Entry, Kind};
@@ -157,6 +157,42 @@ pub fn create<S: Storage, E: Environment>(
             _ => wanted = mint(environment),
         }
     }
+}
+
+/// Puts what stands in a log of its own (its name, how many entries there are, and when) into the transcript of a session whose own log
+/// ends at `end`, `behind` so many entries. Says whether it has: not where that log is somebody's already.
+pub(super) fn put_in<S: Storage>(
+    store: &Store<S>,
+    session: &mut Session,
+    (end, behind): (u32, u64),
+    (log, entries, now): (&str, u32, i64),
+    expected: &mut Vec<Expectation>,
+    writes: &mut Vec<Write>,
+) -> Result<bool> {
+    let before = session.clone();
+    let total = before.length_up_to(end);
+    let pieces = [Piece::Keep(1..=behind), Piece::Insert(1..=u64::from(entries)), Piece::Keep(behind + 1..=total)];
+    let pieces = pieces.into_iter().filter(|piece| !piece.range().is_empty()).collect();
+    let plan = Plan { tells: false, pieces, aside: Vec::new(), disputed: Disputed::Nothing, heard: 0 };
+    let adoption = Adoption {
+        session: &before,
+        own_end: end,
+        staging: log,
+        plan: &plan,
+        agent: "",
+        agent_id: "",
+        compared: None,
+        now,
+    };
+    if place(store, &adoption, session, expected, writes)?.is_none() {
+        return Ok(false);
+    }
+    for known in session.agents.values_mut() {
+        known.since = plan.carried(known.since);
+        known.uncopied = known.uncopied.iter().filter_map(|part| plan.moved(*part)).collect();
+        known.heard = plan.carried(known.heard);
+    }
+    Ok(true)
 }
 
 /// Has a staging log and its texts removed, with these writes in the same commit; not where a transcript holds a part of

@@ -9,6 +9,7 @@ pub use pending::{confirmed, pending, unconfirmed};
 pub use unknown::unknown;
 
 use super::family::family;
+use super::unsent;
 use crate::storage::{Expectation, Result, Storage, Write};
 use crate::store::{Changed, Decision, Session, Store, derived, keys};
 use logs::Release;
@@ -60,6 +61,7 @@ pub(super) fn delete_if<S: Storage>(
 /// What a session leaves behind besides its logs: that it is gone, here and at its agents.
 fn forget<S: Storage>(store: &Store<S>, session: &Session, now: i64, writes: &mut Vec<Write>) -> Result<()> {
     writes.push(Write::Put { key: keys::tombstone(&session.id), value: now.to_string() });
+    unsent::remove(store, &session.id, writes)?;
     writes.extend(keys::beside(&session.id).map(|key| Write::Remove { key }));
     for (agent, id) in session.agents.iter().flat_map(|(agent, known)| known.ids().map(move |id| (agent, id))) {
         let mapping = keys::agent_session(agent, id);

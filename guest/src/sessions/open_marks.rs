@@ -61,6 +61,21 @@ pub fn mark_written(id: &str, connection: &str, written: Written, state: Activit
     Write::Put { key: keys::open_mark(id, connection), value }
 }
 
+/// The mark says that this is being done, and all else as before: nothing was written to the log. It is written where it has said
+/// something else.
+pub fn restate<S: Storage>(store: &Store<S>, id: &str, connection: &str, state: ActivityState) -> Result<()> {
+    let before = store.record(keys::open_mark(id, connection))?;
+    let (written, said) = before.as_deref().and_then(read_mark).unwrap_or_default();
+    if said == Some(state) {
+        return Ok(());
+    }
+    let mark = match written {
+        Some(written) => mark_written(id, connection, written, state),
+        None => mark(id, connection, state),
+    };
+    store.commit(&[], vec![mark], Durability::Relaxed)
+}
+
 /// What a mark says: how far its connection has written, if it has, and what it is doing; earlier versions did not say.
 pub(super) fn read_mark(value: &str) -> Option<(Option<Written>, Option<ActivityState>)> {
     let (rest, state) = match value.rsplit_once(' ').unwrap_or(("", value)) {
@@ -351,6 +366,13 @@ impl Mark {
 fn is_good(heartbeat: Option<&str>, now: i64) -> bool {
     let until = heartbeat.and_then(|until| until.parse::<i64>().ok());
     until.is_some_and(|until| now < until && until - now <= LONGEST_BELIEF)
+}
+
+/// Whether the connection of this heartbeat is gone, for sure enough to end what it was at: not while the clock may only have been
+/// set back.
+pub(super) fn is_over(heartbeat: Option<&str>, now: i64) -> bool {
+    let until = heartbeat.and_then(|until| until.parse::<i64>().ok());
+    until.is_none_or(|until| until <= now)
 }
 
 /// Whether a heartbeat has been over for so long, or is so far ahead, that nobody can be renewing it.

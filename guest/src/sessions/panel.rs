@@ -4,6 +4,8 @@
 mod error;
 mod session;
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -13,6 +15,7 @@ pub use session::Session;
 use super::archive;
 use super::changes::{News, Position, Scope, Step};
 use super::filter::{Found, Request, Worktrees};
+use super::given_back::{self, Looker};
 use super::list;
 use super::permissions::{self, PermissionPage};
 use super::relocate::{self, Relocate, Relocations};
@@ -178,13 +181,17 @@ pub fn session<S: Storage>(store: &Store<S>, id: &str, now: i64) -> Result<Sessi
     Ok(Session::of_row(&whole_row(&session, state)))
 }
 
-/// About `limit` updates after a cursor.
+/// About `limit` updates after a cursor. What was left waiting for its session by a process that is gone is a part of it.
 pub fn transcript<S: Storage>(
     store: &Store<S>,
     id: &str,
     after: Option<&str>,
     limit: u32,
+    now: i64,
 ) -> Result<TranscriptPage, SessionError> {
+    // Where that cannot be written, what is there can be read.
+    let (own, lost) = (BTreeSet::new(), BTreeSet::new());
+    let _ = given_back::give_back(store, id, Looker { connection: None, own: &own, lost: &lost }, now);
     transcript::transcript(store, id, after, limit).map_err(|error| SessionError::of_transcript(id, error))
 }
 

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::rpc::Object;
-use crate::storage::{Durability, Result, Storage};
+use crate::storage::{Durability, Result, Storage, Write};
 use crate::store::{Decision, Session, Store, Title};
 use crate::transcript::{Flushed, Kind, Recorder};
 
@@ -27,6 +27,8 @@ pub struct Unheard<'a> {
     pub at: i64,
     /// What its session is to be called, if it has no title.
     pub title: Option<&'a str>,
+    /// Where it was kept while it waited ([`super::unsent`]), if it was.
+    pub unsent: Option<&'a str>,
 }
 
 /// Where it stands in the session's own log.
@@ -55,11 +57,12 @@ pub fn note<S: Storage>(store: &Store<S>, id: &str, unheard: &Unheard<'_>) -> Re
     recorder.push(Kind::Prompt, unheard.at, &entry.to_json());
     recorder.push(Kind::TurnEnd, unheard.at, unheard.end);
     let mut noted = Noted { behind: 0, end: 0, named: None };
-    let (flushed, _) = recorder.flush_with_end(store, Durability::Durable, |before, end, _, _| {
+    let (flushed, _) = recorder.flush_with_end(store, Durability::Durable, |before, end, _, writes| {
         (noted.end, noted.behind) = (end.last, end.last.saturating_sub(ENTRIES));
         let Some(mut session) = before.cloned() else { return Ok(Decision::Keep) };
         noted.named = unheard.title.filter(|_| session.title == Title::None).map(str::to_owned);
         unheard.change(&mut session);
+        writes.extend(unheard.unsent.map(|key| Write::Remove { key: key.to_owned() }));
         Ok(Decision::put(session))
     })?;
     Ok((flushed == Flushed::Written).then_some(noted))

@@ -3,7 +3,7 @@
 //! away or brought back, or has had follow a folder, stays: that is nowhere else, and another program of the agent's may
 //! still have the session.
 
-use super::open_marks;
+use super::{open_marks, unsent};
 use crate::storage::{Bounds, Result, Storage, Write};
 use crate::store::{Decision, Known, Origin, Session, Store, Title, keys};
 
@@ -81,7 +81,7 @@ fn forget_where<S: Storage>(
 ) -> Result<()> {
     store.change(id).commit(|before, expected, writes| {
         let Some(session) = before else { return Ok(Decision::Keep) };
-        let may_go = is_meant(session) && is_only_listed(store, session, agent)?;
+        let may_go = is_meant(session) && is_only_listed(store, session, agent)? && !unsent::is_any(store, id)?;
         if !may_go || !open_marks::expect_closed(store, &[id], now, expected)? {
             return Ok(Decision::Keep);
         }

@@ -185,6 +185,49 @@ pub fn open_marks(id: &str) -> String {
     format!("o/{}/", encode(id))
 }
 
+/// Where the prompts are that wait for their sessions.
+pub const UNSENT: &str = "m/";
+
+/// Where a prompt waits for its session: the session's id and the connection on which it does, behind which entry of the session's
+/// log it came, and behind how many others that wait.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unsent {
+    /// The session.
+    pub session: String,
+    /// The last entry of its log then.
+    pub behind: u32,
+    /// A number greater than those of the others that waited when it came.
+    pub number: u32,
+    /// The connection.
+    pub connection: String,
+}
+
+impl Unsent {
+    /// They stand in the order in which they came.
+    pub fn key(&self) -> String {
+        let (of, connection) = (unsent_of(&self.session), encode(&self.connection));
+        format!("{of}{:010}-{:010}/{connection}", self.behind, self.number)
+    }
+
+    /// What a key says.
+    pub fn read(key: &str) -> Option<Self> {
+        let (session, rest) = key.strip_prefix(UNSENT)?.split_once('/')?;
+        let (numbers, connection) = rest.split_once('/')?;
+        let (behind, number) = numbers.split_once('-')?;
+        Some(Self {
+            session: decode(session)?,
+            behind: behind.parse().ok()?,
+            number: number.parse().ok()?,
+            connection: decode(connection)?,
+        })
+    }
+}
+
+/// All prompts that wait for a session.
+pub fn unsent_of(id: &str) -> String {
+    format!("{UNSENT}{}/", encode(id))
+}
+
 /// How many connections have come: raised with the first heartbeat of each, so that whoever has looked at all
 /// connections there are can expect that there are no others.
 pub const CONNECTIONS: &str = "c";

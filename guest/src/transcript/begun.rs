@@ -85,6 +85,16 @@ pub fn begun_by<S: Storage>(
     Ok(begun.pop())
 }
 
+/// Whether a log has the prompt with this id (JSON) behind this entry.
+pub fn holds_prompt<S: Storage>(storage: &S, log: &str, behind: u32, message_id: &str) -> Result<bool> {
+    let mut is_there = false;
+    each_behind(storage, log, behind, |_, text| {
+        let entry = Entry::parse(&text).filter(|entry| entry.kind == Kind::Prompt);
+        is_there |= entry.and_then(|entry| entry.message_id()).is_some_and(|id| id == message_id);
+    })?;
+    Ok(is_there)
+}
+
 /// Each entry of a log behind this one: its number, and as the log holds it.
 fn each_behind<S: Storage>(storage: &S, log: &str, behind: u32, mut meet: impl FnMut(u32, String)) -> Result<()> {
     let mut start = behind.saturating_add(1);

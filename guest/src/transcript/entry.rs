@@ -228,6 +228,12 @@ impl<'a> Entry<'a> {
         Some(serde_json::from_str::<Prompt<'a>>(prompt.json).ok()?.prompt.get())
     }
 
+    /// The id of a prompt's message, as JSON.
+    pub fn message_id(&self) -> Option<String> {
+        let prompt = Some(self).filter(|entry| entry.kind == Kind::Prompt)?;
+        Some(serde_json::from_str::<Prompt<'_>>(prompt.json).ok()?.message_id.get().to_owned())
+    }
+
     /// The session that a prompt went to: its agent's name and the agent's id for it.
     pub fn with(&self) -> Option<(String, String)> {
         let prompt = Some(self).filter(|entry| entry.kind == Kind::Prompt)?;

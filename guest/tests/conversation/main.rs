@@ -122,6 +122,7 @@ mod unanswered;
 mod unasked;
 mod unfinished;
 mod unheard;
+mod unsent;
 mod usage;
 mod usage_of_forks;
 mod usage_of_open_turns;

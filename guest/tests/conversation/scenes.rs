@@ -372,11 +372,15 @@ impl Question {
 
     /// The user says yes to it, or fills it in.
     pub(crate) fn answer<S: Storage>(self, desk: &mut Desk<'_, S>, request: &str) -> Out {
-        let result = match self {
+        desk.client(json!({"id": request, "result": self.yes()}))
+    }
+
+    /// What the user answers then.
+    pub(crate) fn yes(self) -> Value {
+        match self {
             Self::Permission => json!({"outcome": {"outcome": "selected", "optionId": "y"}}),
             Self::Form => json!({"action": "accept", "content": {"name": "x"}}),
-        };
-        desk.client(json!({"id": request, "result": result}))
+        }
     }
 }
 

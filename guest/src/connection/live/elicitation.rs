@@ -17,7 +17,8 @@ impl LiveSession {
         self.say_held_of_late_replay(cx);
         self.alive(cx.running());
         if !self.is_open() {
-            return self.elicitation_asked_meanwhile(question);
+            self.elicitation_asked_meanwhile(question);
+            return self.say_state(cx);
         }
         self.remember_question(question);
         self.awaited.is_unwritten = true;
@@ -32,6 +33,7 @@ impl LiveSession {
     ) {
         self.alive(cx.running());
         self.elicitation_over_meanwhile(request);
+        self.look_at_state(cx);
         let before = self.questions.len();
         self.questions.retain(|question| question.request != request.as_json());
         if self.questions.len() < before {

@@ -63,6 +63,9 @@ pub(in crate::connection) struct Memo {
     /// What the agent tells, or may tell, of what it had as it opened it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::connection) late_replay: Option<Whereabouts>,
+    /// Where prompts are kept that have waited, and that the agent has had since without the log having taken them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    sent: Vec<String>,
 }
 
 /// Why something is missing in a log after an instance was lost.
@@ -93,6 +96,7 @@ impl LiveSession {
             missing: self.said == Said::Missing,
             questions: self.questions.iter().take(MOST_QUESTIONS).cloned().collect(),
             late_replay: self.late_replay.place(),
+            sent: self.begun_keys(),
         })
     }
 
@@ -136,6 +140,8 @@ impl LiveSession {
         self.opened_with = memo.opened_with;
         self.questions = memo.questions;
         self.late_replay = memo.late_replay.map(|place| LateReplay::taken_up(place, now)).unwrap_or_default();
+        // What is lost of them is lost as of all prompts: they have waited no more.
+        memo.sent.into_iter().for_each(|key| self.unsent_has_begun(String::new(), key));
         // What another window has written since is for the agent to hear.
         if let Some(seen) = memo.seen {
             self.recorder.knows(seen);
@@ -222,6 +228,9 @@ impl LiveSession {
             self.activity.prompts += 1;
             self.activity.touched = Some(entry.time);
             self.activity.prompted = Some(entry.time);
+            if let Some((id, draft)) = entry.message_id().zip(unstored.as_ref().and_then(|it| it.draft.clone())) {
+                self.unsent_has_begun(id, draft);
+            }
         }
         if let Some(place) = begun.place {
             self.own_turn_begins(&tag, place);

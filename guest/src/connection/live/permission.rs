@@ -26,7 +26,8 @@ impl LiveSession {
     ) {
         self.alive(cx.running());
         if !self.is_open() {
-            return self.permission_asked_meanwhile(question, params);
+            self.permission_asked_meanwhile(question, params);
+            return self.say_state(cx);
         }
         self.say_held_of_late_replay(cx);
         // What an instance that was lost has written of it is not written again.
@@ -88,8 +89,9 @@ impl LiveSession {
     /// What is being done in it.
     pub(super) fn activity_state(&self) -> ActivityState {
         match &self.phase {
-            Phase::Open { .. } if self.awaits_user() => ActivityState::RequiresAction,
+            Phase::Open { .. } | Phase::Opening(_) if self.awaits_user() => ActivityState::RequiresAction,
             Phase::Open { turns, .. } if !turns.is_empty() => ActivityState::Running,
+            Phase::Open { .. } | Phase::Opening(_) if self.unsent.is_any() => ActivityState::Running,
             Phase::Closing(closing) if !closing.turns.is_empty() => ActivityState::Running,
             _ => ActivityState::Idle,
         }
@@ -97,9 +99,13 @@ impl LiveSession {
 
     /// Whether its agent waits for the user, or one of its sub-agents, whose sessions lists do not show.
     pub(in crate::connection) fn awaits_user(&self) -> bool {
-        let Phase::Open { turns, .. } = &self.phase else { return false };
-        let is_awaited = |question: &Question| question.asked != Asked::InTurn || !turns.is_empty();
-        self.awaited.by_subagents || self.questions.iter().any(is_awaited)
+        let (is_in_turn, is_asked) = match &self.phase {
+            Phase::Open { turns, .. } => (!turns.is_empty(), false),
+            Phase::Opening(opening) => (false, opening.awaits_user()),
+            Phase::Closing(_) | Phase::Deleted { .. } | Phase::Gone => return false,
+        };
+        let is_awaited = |question: &Question| question.asked != Asked::InTurn || is_in_turn;
+        is_asked || self.awaited.by_subagents || self.questions.iter().any(is_awaited)
     }
 
     /// Whether its parent is to be told that it waits for the user, or does so no more. It counts as told then.
@@ -148,6 +154,7 @@ impl LiveSession {
         // Its agent has waited for that.
         self.alive(cx.running());
         self.permission_answered_meanwhile((request, outcome), tool_call, client);
+        self.look_at_state(cx);
         let can_be_noted = self.is_open() || self.is_closing();
         if !can_be_noted || self.was_recorded(cx) {
             return;

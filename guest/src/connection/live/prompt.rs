@@ -70,14 +70,17 @@ impl LiveSession {
         // is to be told waits for the next one.
         let account = if is_command(&prompt) { None } else { self.account(cx).unwrap_or_default() };
         let now = cx.now();
-        let message_id = cx.message_id();
         let agent_id = self.agent_id.clone();
-        let tag = self.turn_tag(cx);
+        if !self.is_open() {
+            return Err(self.not_open());
+        }
+        let unsent = self.take_unsent(Some(request));
+        let message_id = unsent.as_ref().map_or_else(|| cx.message_id(), |unsent| unsent.message_id.clone());
+        let tag = unsent.as_ref().map_or_else(|| self.turn_tag(cx), |unsent| unsent.tag.clone());
         let Phase::Open { turns, .. } = &mut self.phase else {
-            let id = self.key.id().unwrap_or_default();
-            let is_deleted = self.is_deleted();
-            return Err(if is_deleted { RpcError::session_deleted(id) } else { RpcError::session_not_open(id) });
+            return Err(self.not_open());
         };
+        let is_in_log = unsent.as_ref().is_some_and(|unsent| Self::is_given_back(unsent, cx));
         // What the agent says while it is at several prompts may be about any of them: they are one turn to readers.
         if turns.is_empty() {
             self.told_calls.another_turn();
@@ -86,7 +89,11 @@ impl LiveSession {
         self.recorder.set_turn(Some(tag.clone()));
         let with = json!([cx.agent.name, &*agent_id]);
         let entry = format!("{{\"prompt\":{prompt},\"messageId\":{message_id},\"with\":{with}}}");
-        self.recorder.push(Kind::Prompt, now, &entry);
+        let entry = (!is_in_log).then_some(entry);
+        if let Some(entry) = &entry {
+            self.recorder.push(Kind::Prompt, now, entry);
+            self.activity.prompts += 1;
+        }
         turns.push(Turn {
             request: request.clone(),
             tag: tag.clone(),
@@ -106,28 +113,12 @@ impl LiveSession {
         self.late_replay.prompted();
         self.forget_questions_of_ended_turns();
         self.call_after_first();
-        self.activity.prompts += 1;
         self.activity.touched = Some(now);
         self.activity.prompted = Some(now);
-        // Before the agent has it, so that nobody takes for something new what it says of it. Where it cannot be
-        // written, the conversation goes on all the same.
-        if self.write_if_due(cx, false) {
-            let place = self.recorder.end();
-            if let Some(place) = place {
-                self.own_turn_begins(&tag, place);
-            }
-            if let Some(turn) = self.turns_mut().and_then(|turns| turns.last_mut()) {
-                turn.place = place;
-            }
-        } else {
-            let entry = Some(Entry::tagged(Kind::Prompt, now, Some(&tag), &entry));
-            let entry = entry.filter(|entry| entry.len() <= LONGEST_KEPT);
-            let behind = self.writes;
-            let turn = self.turns_mut().and_then(|turns| turns.last_mut());
-            if let (Some(turn), Some(entry)) = (turn, entry) {
-                turn.unstored = Some(Unstored { entry, behind });
-            }
+        if let Some(unsent) = unsent.filter(|_| !is_in_log) {
+            self.unsent_begins(unsent);
         }
+        self.write_prompt(&tag, entry.as_deref(), cx);
         let Some((_, account)) = account else {
             return Ok(Handled::named(line, params.object(), "sessionId", &agent_id));
         };
@@ -136,6 +127,35 @@ impl LiveSession {
         params.set("sessionId", json!(&*agent_id).to_string());
         params.set("prompt", format!("[{account}{separator}{}", &prompt[1..]));
         Ok(Handled::PassAs(rpc::request(request.id(), "session/prompt", &params.to_json())))
+    }
+
+    fn not_open(&self) -> RpcError {
+        let id = self.key.id().unwrap_or_default();
+        if self.is_deleted() { RpcError::session_deleted(id) } else { RpcError::session_not_open(id) }
+    }
+
+    /// The prompt of this turn is written before the agent has it, so that nobody takes for something new what it says of it. Where
+    /// it cannot be, the conversation goes on all the same. `None`: it stands in the log already.
+    fn write_prompt<S: Storage, E: Environment>(&mut self, tag: &str, entry: Option<&str>, cx: &mut Cx<'_, S, E>) {
+        let is_written = self.write_if_due(cx, false);
+        let Some(entry) = entry else { return };
+        if is_written {
+            let place = self.recorder.end();
+            if let Some(place) = place {
+                self.own_turn_begins(tag, place);
+            }
+            if let Some(turn) = self.turns_mut().and_then(|turns| turns.last_mut()) {
+                turn.place = place;
+            }
+            return;
+        }
+        let entry = Some(Entry::tagged(Kind::Prompt, cx.now(), Some(tag), entry));
+        let entry = entry.filter(|entry| entry.len() <= LONGEST_KEPT);
+        let (behind, draft) = (self.writes, self.last_begun());
+        let turn = self.turns_mut().and_then(|turns| turns.last_mut());
+        if let (Some(turn), Some(entry)) = (turn, entry) {
+            turn.unstored = Some(Unstored { entry, behind, draft });
+        }
     }
 
     /// What the host keeps of the turn of this prompt.

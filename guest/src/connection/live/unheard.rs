@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 
 use serde_json::json;
 
+use super::all_unsent::Unsent;
 use super::prompt::blocks_of;
 use super::turn_end::DELETED_ELSEWHERE;
 use super::{LiveSession, Phase};
@@ -67,8 +68,14 @@ impl LiveSession {
         }
         let line = Object::parse_or_empty(&prompt.line);
         // What is no prompt would have been refused.
-        let prompt = Params::read(line.get("params")).and_then(|params| blocks_of(&params)).ok()?;
-        match self.note_unheard(&prompt, end, cx) {
+        let blocks = Params::read(line.get("params")).and_then(|params| blocks_of(&params)).ok()?;
+        let unsent = self.take_unsent(prompt.request.as_ref());
+        if unsent.as_ref().is_some_and(|unsent| Self::is_given_back(unsent, cx)) {
+            return None;
+        }
+        let noted = self.note_unheard(&blocks, end, unsent.as_ref(), cx);
+        self.look_at_state(cx);
+        match noted {
             Ok(Some(noted)) => {
                 self.was_noted(noted, cx);
                 None
@@ -88,6 +95,7 @@ impl LiveSession {
         &mut self,
         prompt: &str,
         end: &str,
+        unsent: Option<&Unsent>,
         cx: &mut Cx<'_, S, E>,
     ) -> Result<Option<Noted>, StorageError> {
         if !matches!(self.phase, Phase::Opening(_)) {
@@ -96,7 +104,8 @@ impl LiveSession {
             self.put_back(cx)?;
         }
         let title = self.title_of_first(title::from_prompt(prompt), u32::MAX);
-        let (message_id, tag) = (cx.message_id(), self.turn_tag(cx));
+        let message_id = cx.message_id();
+        let tag = unsent.map_or_else(|| self.turn_tag(cx), |unsent| unsent.tag.clone());
         let unheard = Unheard {
             prompt,
             message_id: &message_id,
@@ -105,6 +114,7 @@ impl LiveSession {
             end,
             at: cx.now(),
             title: title.as_deref(),
+            unsent: unsent.map(|unsent| unsent.key.as_str()),
         };
         unheard::note(cx.store, self.key.id().unwrap_or_default(), &unheard)
     }

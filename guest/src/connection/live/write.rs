@@ -71,13 +71,16 @@ impl LiveSession {
         if close {
             self.recorder.part_run();
         }
+        self.leave_out_given_back(cx)?;
         self.leave_out_taken_over(cx)?;
         let durability = if close { Durability::Durable } else { Durability::Relaxed };
         if self.write_pieces(cx, &id, durability)? == Flushed::Deleted {
             self.deleted(cx);
             return Ok(());
         }
-        let mut beside = Beside { state: self.state_to_write(&cx.agent.name), note: self.note_of_write(cx, &id), id };
+        let note = self.note_of_write(cx, &id);
+        let unsent = self.unsent.writes().collect();
+        let mut beside = Beside { state: self.state_to_write(&cx.agent.name), note, unsent, id };
         let (id, is_noted) = (beside.id.clone(), beside.note.is_some());
         if self.activity.touched.is_none() && self.spending.is_dirty() && !self.is_in_turn() {
             return self.write_spending(cx, beside);
@@ -86,8 +89,7 @@ impl LiveSession {
             if self.flush_beside(&mut beside, cx)? == Flushed::Deleted {
                 self.deleted(cx);
             }
-            self.written(is_noted, cx);
-            self.state_written(beside.state, cx);
+            self.all_written(is_noted, beside.state, cx);
             return Ok(());
         }
         let (activity, agent, now) = (&self.activity, cx.agent.name.as_str(), cx.now());
@@ -123,8 +125,7 @@ impl LiveSession {
                 }
                 Ok(Decision::put(session))
             })?;
-        self.written(is_noted, cx);
-        self.state_written(beside.state, cx);
+        self.all_written(is_noted, beside.state, cx);
         if is_told {
             self.spending.noted();
         }
@@ -171,8 +172,7 @@ impl LiveSession {
         if flushed == Flushed::Deleted {
             self.deleted(cx);
         }
-        self.written(is_noted, cx);
-        self.state_written(beside.state, cx);
+        self.all_written(is_noted, beside.state, cx);
         Ok(())
     }
 
@@ -183,7 +183,7 @@ impl LiveSession {
         cx: &Cx<'_, S, E>,
     ) -> Result<Flushed, StorageError> {
         if beside.state.is_none() {
-            let note: Vec<Write> = beside.note.take().into_iter().collect();
+            let note: Vec<Write> = beside.note.take().into_iter().chain(std::mem::take(&mut beside.unsent)).collect();
             return self.recorder.flush(cx.store, &note, Durability::Relaxed);
         }
         let (flushed, _) = self.recorder.flush_with(cx.store, Durability::Relaxed, |_, expected, writes| {
@@ -229,12 +229,25 @@ impl LiveSession {
         mark_of_write(id, self.marked.as_deref(), written, self.activity_state())
     }
 
+    /// All that waited was written.
+    fn all_written<S: Storage, E: Environment>(
+        &mut self,
+        is_noted: bool,
+        state: Option<StateToWrite>,
+        cx: &mut Cx<'_, S, E>,
+    ) {
+        self.written(is_noted, cx);
+        self.state_written(state, cx);
+        self.unsent.are_written();
+    }
+
     /// Something was written. With a note, it was one of the connection's writes to logs.
     fn written<S: Storage, E: Environment>(&mut self, is_noted: bool, cx: &mut Cx<'_, S, E>) {
         if is_noted {
             *cx.writes += 1;
             self.writes = *cx.writes;
             self.awaited_written();
+            self.mark_was_written();
         }
     }
 
@@ -294,6 +307,8 @@ struct Beside {
     id: String,
     state: Option<StateToWrite>,
     note: Option<Write>,
+    /// What takes out of the store what has waited for its turn.
+    unsent: Vec<Write>,
 }
 
 impl Beside {
@@ -304,7 +319,7 @@ impl Beside {
         expected: &mut Vec<Expectation>,
         writes: &mut Vec<Write>,
     ) -> Result<(), StorageError> {
-        writes.extend(self.note.clone());
+        writes.extend(self.note.iter().chain(&self.unsent).cloned());
         self.state.as_mut().map_or(Ok(()), |state| state.add(&self.id, store, expected, writes))
     }
 }

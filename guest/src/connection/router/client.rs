@@ -87,6 +87,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
     /// Keeps a line until the connection gets on.
     fn hold(&mut self, waiting: Waiting) {
         self.expect_waiting(&waiting);
+        if let Some(id) = waiting.session().filter(|_| waiting.is_prompt()) {
+            self.keep_unsent(&Key::Session(id), &waiting);
+        }
         self.connection.stage.hold(waiting);
     }
 
@@ -111,6 +114,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
                 let request = ClientRequest::new(id);
                 match self.refusal(&line, &request, &method) {
                     Some(error) => {
+                        self.forget_unsent(&request);
                         self.send_client(rpc::failure(request.id(), &error));
                         return;
                     }
@@ -133,6 +137,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             Handled::PassAs(line) => self.send_agent(line),
             Handled::Wait(key) => {
                 let waiting = self.waiting(line);
+                self.keep_unsent(&key, &waiting);
                 match self.connection.sessions.get_mut(&key) {
                     Some(session) => session.wait(waiting),
                     None => self.connection.relayed.wait(&key, waiting),

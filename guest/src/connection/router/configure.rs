@@ -84,12 +84,14 @@ impl<S: Storage, E: Environment> Router<S, E> {
         if self.is_being_closed(&key) {
             return Err(RpcError::session_not_open(&session));
         }
+        self.hand_over_unsent(&key, request);
         let handled = self
             .with(&key, |live, cx| live.prompt(line, request, params, cx))
             .unwrap_or_else(|| Err(RpcError::session_not_open(&session)))?;
         if let Handled::Wait(_) = handled {
             return Ok(handled);
         }
+        self.connection.unsent.has_begun(request);
         let open = self.connection.sessions.get(&key);
         let turn = open.and_then(|open| open.turn_memo(request)).unwrap_or_default();
         self.expect(request, Incoming::Prompt { session, turn });

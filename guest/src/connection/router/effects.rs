@@ -143,7 +143,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
     /// keeps.
     fn note_change(&mut self, key: &Key, old_agent_id: &str) {
         let connection = &mut self.connection;
-        let Some(session) = connection.sessions.remove(key) else { return };
+        let Some(mut session) = connection.sessions.remove(key) else { return };
         if connection.by_agent.get(old_agent_id) == Some(key) {
             connection.by_agent.remove(old_agent_id);
         }
@@ -153,6 +153,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let ends_subagents = session.ends_subagents();
         let last_agent_id = session.agent_id().clone();
         if session_is_over {
+            connection.unsent.left(&key, session.left_unsent());
             if let Some((of, told)) = session.told_last() {
                 connection.sums.keep(of, told);
             }

@@ -21,6 +21,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             return;
         }
         self.connection.times.windows = now + LOOK_EVERY;
+        self.forget_over();
         let changed = self.changed_sessions().unwrap_or_else(|error| {
             self.not_recorded(&error.to_string());
             BTreeSet::new()

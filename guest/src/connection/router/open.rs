@@ -40,6 +40,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             self.attach(&key, Some(request), wanted, |session| params.to_open(Some(&session.cwd)))?;
             return Ok(Handled::Done);
         }
+        self.give_back_unsent(id);
         let stored = self.store.session(id)?;
         if let Some(live) = self.connection.sessions.get(&key) {
             let Some(session) = stored.filter(|_| !live.is_deleted()) else {

@@ -77,6 +77,10 @@ impl<S: Storage, E: Environment> Router<S, E> {
             marks.extend(self.reopen(&session, &value, given.get(&session).map(String::as_str)));
         }
         self.disbelieve(&marks);
+        self.connection.unsent.were_lost(marks);
+        for key in self.session_keys() {
+            self.give_back_unsent(key.id().unwrap_or_default());
+        }
         // What is written from now on comes behind all that was.
         let writes = self.connection.sessions.values().map(LiveSession::last_write).max();
         self.connection.writes = writes.unwrap_or_default();

@@ -55,6 +55,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         if self.settle(request).is_none() {
             return;
         }
+        self.forget_unsent(request);
         match result {
             Ok(result) => self.send_client(rpc::response(request.id(), &result)),
             Err(error) => self.send_client(rpc::failure(request.id(), &error)),

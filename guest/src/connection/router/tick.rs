@@ -35,6 +35,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
                 session.telling_overdue(cx);
                 session.late_replay_overdue(cx);
                 session.closing_overdue(cx);
+                session.look_at_state(cx);
             });
         }
         self.introduction_overdue();
@@ -191,6 +192,10 @@ impl<S: Storage, E: Environment> Router<S, E> {
         };
         let after = self.connection.times.sweep_after.take();
         let is_first = after.is_none();
+        if is_first {
+            // Nothing that its user has said anything in is taken for empty.
+            self.give_back_all_unsent(now);
+        }
         let swept = retention::sweep(&self.store, &policy, now, SWEEP_BATCH, after).and_then(|swept| {
             if is_first {
                 staging::sweep(&self.store, now)?;

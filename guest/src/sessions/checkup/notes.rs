@@ -4,7 +4,7 @@ use super::fault::{Fault, Mending};
 use super::pass::{Pass, Wrong};
 use super::{BATCH, after, last_id};
 use crate::checksum;
-use crate::sessions::{folders, open_marks};
+use crate::sessions::{folders, open_marks, unsent};
 use crate::storage::{Entry, Result, Storage, StorageError, Write};
 use crate::store::{Decision, Departure, Removals, State, Usage, keys};
 
@@ -57,6 +57,7 @@ impl<S: Storage> Pass<'_, S> {
             // Whatever stands there, it says that the session is deleted.
             ("x/" | "y/" | "w/", _) => (is_number, Fault::Note, put("0")),
             ("o/", _) => (open_marks::read_mark(value).is_some(), Fault::Note, remove()),
+            (keys::UNSENT, _) => (unsent::is_readable(value), Fault::Note, remove()),
             (keys::DEPARTURES, _) => (Departure::parse(value).is_some(), Fault::Note, remove()),
             ("f/", _) => (folders::is_note(value), Fault::Note, remove()),
             ("g/", _) if self.is_of_nobody(key, value, Fault::StateStray)? => return Ok(()),

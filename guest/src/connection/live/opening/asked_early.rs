@@ -10,6 +10,11 @@ use crate::rpc::{Id, Outcome};
 use crate::storage::Storage;
 
 impl Opening {
+    /// Whether its user is to answer something that was asked meanwhile.
+    pub(in crate::connection::live) fn awaits_user(&self) -> bool {
+        self.questions.is_any_open()
+    }
+
     /// What was asked and answered meanwhile.
     pub(in crate::connection::live) fn take_questions(&mut self) -> Questions {
         std::mem::take(&mut self.questions)

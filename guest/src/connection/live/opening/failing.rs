@@ -102,6 +102,7 @@ impl LiveSession {
                 }
             }
         }
+        self.look_at_state(cx);
         self.release(cx);
     }
 

@@ -1,0 +1,43 @@
+//! Which prompts of a connection wait and are kept in the store, whatever becomes of the sessions that they wait for.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::connection::client_request::ClientRequest;
+use crate::connection::key::Key;
+use crate::connection::live::Unsent;
+
+/// The prompts of a connection that wait and are kept in the store.
+#[derive(Debug, Default)]
+pub(super) struct Unsents {
+    /// What each waits for.
+    pub(super) waiting: BTreeMap<ClientRequest, Key>,
+    /// Those that have waited in a session that is over, and are to be handled once more.
+    pub(super) left: Vec<(Key, Unsent)>,
+    /// Where some are kept that nothing comes of: the store has not taken that yet.
+    pub(super) over: BTreeSet<String>,
+    /// The names of its instances that were lost.
+    pub(super) lost: BTreeSet<String>,
+}
+
+impl Unsents {
+    /// They have waited in a session that is over.
+    pub(super) fn left(&mut self, key: &Key, left: Vec<Unsent>) {
+        self.left.extend(left.into_iter().map(|unsent| (key.clone(), unsent)));
+    }
+
+    /// The turn of this prompt has begun.
+    pub(super) fn has_begun(&mut self, request: &ClientRequest) {
+        self.waiting.remove(request);
+    }
+
+    /// Instances of these names were lost.
+    pub(super) fn were_lost(&mut self, names: BTreeSet<String>) {
+        self.lost.extend(names);
+    }
+
+    /// Takes one of those.
+    pub(super) fn take_left(&mut self, request: &ClientRequest) -> Option<(Key, Unsent)> {
+        let at = self.left.iter().position(|(_, unsent)| unsent.request == *request)?;
+        Some(self.left.remove(at))
+    }
+}
