@@ -310,7 +310,7 @@ mod tests {
         known.listed = Some(61_000);
         known.was_opened((90_000, 90_500), Some(25_000));
         known.was_opened((100_000, 100_500), Some(25_000));
-        assert_eq!(moved_on(&known, &[60_000, 61_000, 90_000, 100_000]), [false, false, true, false]);
+        assert_eq!(moved_on(&known, &[60_000, 61_000, 80_000, 90_000, 100_000]), [false, false, true, false, false]);
         assert!(!known.agrees());
         // What the list gave before, it does not give because of that.
         known.listed = Some(120_000);
@@ -329,11 +329,11 @@ mod tests {
         // Its program may have ended by then, or is about to.
         known.was_let_go(150_500);
         assert_eq!(
-            moved_on(&known, &[139_500, 140_600, 150_000, 158_123, 160_501, 162_000]),
-            [true, false, false, false, true, true]
+            moved_on(&known, &[149_000, 150_249, 150_250, 158_123, 160_501, 162_000]),
+            [true, true, false, false, true, true]
         );
         // What its list gave before, it does not give because of that.
-        known.listed = Some(200_000);
+        known.listed = Some(200_300);
         known.was_let_go(200_500);
         assert!(known.has_moved_on_by_itself());
         // As long as its list gives the time at which it let go, others behind that do not count.

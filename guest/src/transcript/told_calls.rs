@@ -52,7 +52,9 @@ impl Told {
         update.set("sessionUpdate", "\"tool_call_update\"");
         update.set("toolCallId", asked.get("toolCallId")?);
         for name in SAID_LATER {
-            says(name).into_iter().for_each(|member| update.set(name, member));
+            if let Some(member) = says(name) {
+                update.set(name, member);
+            }
         }
         Some(update.to_json())
     }
@@ -306,7 +308,9 @@ mod tests {
         ] {
             let mut calls = ToldCalls::default();
             let mut call = Object::parse(r#"{"sessionUpdate":"tool_call","toolCallId":"a","title":"Shell"}"#).unwrap();
-            input.into_iter().for_each(|input| call.set("rawInput", input));
+            if let Some(input) = input {
+                call.set("rawInput", input);
+            }
             assert_eq!(calls.told(&call.to_json()), None);
             assert_eq!(asked(&mut calls, question).as_deref(), expected, "{input:?}");
             assert_eq!(asked(&mut calls, question), None, "once");
