@@ -176,8 +176,8 @@ fn a_command_had_last_stays_however_its_agents_program_came_to_its_end() {
                 leave(desk);
             }
         }
-        let mut story = Story { store, world, capabilities, listed };
-        assert_eq!(story.opens(&[FIX], 0), (lines(&[&[FIX, STATUS]]), Value::Null), "{ended:?}");
+        let mut had = Story { store, world, capabilities, listed };
+        assert_eq!(had.opens(&[FIX], 0), (lines(&[&[FIX, STATUS]]), Value::Null), "{ended:?}");
     }
 }
 

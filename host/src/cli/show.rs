@@ -67,9 +67,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
             }
         }
         let kept = if page.more { AHEAD } else { 0 };
-        while calls.len() > kept
-            && let Some(update) = calls.take_next()
-        {
+        for update in calls.take_but(kept) {
             reader.write(out, update)?;
         }
         match page.updates.last() {

@@ -29,16 +29,11 @@ impl NamedCalls {
         self.ahead.push_back(update);
     }
 
-    /// How many there are that are not shown yet.
-    pub(super) fn len(&self) -> usize {
-        self.ahead.len()
-    }
-
-    /// The next that is to be shown.
-    pub(super) fn take_next(&mut self) -> Option<Option<Update>> {
-        let next = self.ahead.pop_front();
-        self.shown += usize::from(next.is_some());
-        next
+    /// The first that are to be shown, but for as many as are kept. None is one that cannot be read.
+    pub(super) fn take_but(&mut self, kept: usize) -> impl Iterator<Item = Option<Update>> {
+        let count = self.ahead.len().saturating_sub(kept);
+        self.shown += count;
+        self.ahead.drain(..count)
     }
 
     fn rename(&mut self, call: &str, title: Option<&String>) {
@@ -68,31 +63,27 @@ mod tests {
     fn a_call_is_called_as_it_was_told_last_before_it_is_shown() {
         let mut calls = NamedCalls::default();
         let mut shown = Vec::new();
-        let mut take = |calls: &mut NamedCalls, count: usize| {
-            for _ in 0..count {
-                shown.extend(calls.take_next().flatten().filter(|update| update.kind.as_deref() == Some("tool_call")));
-            }
+        let mut take = |calls: &mut NamedCalls| {
+            let told = calls.take_but(0).flatten();
+            shown.extend(told.filter(|update| update.kind.as_deref() == Some("tool_call")));
         };
-        for update in
-            [call("1", "Terminal"), later("1", &json!("ls")), later("1", &Value::Null), later("1", &json!(""))]
-        {
+        let (null, empty) = (Value::Null, json!(""));
+        for update in [call("1", "Terminal"), later("1", &json!("ls")), later("1", &null), later("1", &empty)] {
             calls.push(Update::read(&update.to_string()));
         }
-        take(&mut calls, 2);
+        assert_eq!(calls.take_but(4).count(), 0, "as many are kept");
+        take(&mut calls);
         calls.push(None);
         // An id that is given again is another call's.
-        for update in
-            [call("1", "Read"), call("2", "Edit"), later("2", &json!("Edit a.rs")), later("1", &json!("Read a.rs"))]
-        {
+        let (second, first) = (later("2", &json!("Edit a.rs")), later("1", &json!("Read a.rs")));
+        for update in [call("1", "Read"), call("2", "Edit"), second, first] {
             calls.push(Update::read(&update.to_string()));
         }
-        take(&mut calls, 4);
+        take(&mut calls);
         // What has been shown stays.
         calls.push(Update::read(&later("1", &json!("Too late")).to_string()));
-        let count = calls.len();
-        take(&mut calls, count);
+        take(&mut calls);
         let titles: Vec<&str> = shown.iter().filter_map(|update| update.title.as_deref()).collect();
         assert_eq!(titles, ["ls", "Read a.rs", "Edit a.rs"]);
-        assert!(calls.take_next().is_none());
     }
 }
