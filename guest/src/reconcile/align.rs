@@ -187,7 +187,7 @@ fn move_down(sides: &Sides<'_>, pairs: &mut [(usize, usize)]) {
 fn move_up(sides: &Sides<'_>, pairs: &mut [(usize, usize)]) {
     let (mut free, mut told) = (0, 0);
     for (at, other) in pairs {
-        if !is_told_together(&sides.log[free..*at], &sides.replay[std::mem::replace(&mut told, *other + 1)..*other]) {
+        if !is_told_together(&sides.log[free..*at], &sides.replay[told..*other]) {
             let least = sides.affinity(*at, *other);
             let may_be_others = sides.is_others(*at);
             let is_as_good = |before: &usize| {
@@ -195,7 +195,7 @@ fn move_up(sides: &Sides<'_>, pairs: &mut [(usize, usize)]) {
             };
             *at = (free..*at).find(is_as_good).unwrap_or(*at);
         }
-        free = *at + 1;
+        (free, told) = (*at + 1, *other + 1);
     }
 }
 

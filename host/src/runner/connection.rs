@@ -125,11 +125,7 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Connection<'c, S> {
                 self.streams.refuse_client();
                 self.begin_shutdown(Shutdown::hasty, Some(End::Stopped));
                 self.hurry();
-                // What the agent writes at its end comes behind the client's, as it does where the client leaves.
-                self.is_client_leaving = false;
-                self.engine.peer_closed(Peer::Client)?;
-                self.pump()?;
-                self.streams.agent.close();
+                self.client_has_left()?;
             }
             for peer in happened.heard.into_iter().flatten() {
                 self.hear(peer)?;
@@ -147,10 +143,7 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Connection<'c, S> {
             }
             // What it has sent before it left is done first.
             if self.is_client_leaving && !self.inside.has_held {
-                self.is_client_leaving = false;
-                self.engine.peer_closed(Peer::Client)?;
-                self.pump()?;
-                self.streams.agent.close();
+                self.client_has_left()?;
             }
             if self.streams.agent.take_deaf() {
                 self.begin_shutdown(Shutdown::hasty, None);
@@ -171,6 +164,15 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Connection<'c, S> {
                 return self.conclude();
             }
         }
+    }
+
+    /// Nothing more comes of the client: the engine is told, and then the agent, so that what that writes at its end comes behind.
+    fn client_has_left(&mut self) -> Result<(), RunError> {
+        self.is_client_leaving = false;
+        self.engine.peer_closed(Peer::Client)?;
+        self.pump()?;
+        self.streams.agent.close();
+        Ok(())
     }
 
     /// Takes what there is of one side, and does what follows.

@@ -10,7 +10,7 @@ pub(super) struct NamedCalls {
     ahead: VecDeque<Option<Update>>,
     /// How many came before these.
     shown: usize,
-    /// The place of the last call by each id.
+    /// The place of the last call by each id, of those that are not shown yet.
     calls: HashMap<String, usize>,
 }
 
@@ -33,6 +33,7 @@ impl NamedCalls {
     pub(super) fn take_but(&mut self, kept: usize) -> impl Iterator<Item = Option<Update>> {
         let count = self.ahead.len().saturating_sub(kept);
         self.shown += count;
+        self.calls.retain(|_, place| *place >= self.shown);
         self.ahead.drain(..count)
     }
 
