@@ -27,6 +27,7 @@ mod late;
 mod marks;
 mod messages;
 mod mingled;
+mod on_the_whole;
 mod open_turn;
 mod own_prompts;
 mod parts;

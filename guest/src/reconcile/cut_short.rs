@@ -34,19 +34,25 @@ pub(super) fn told_by_prompts(
     let (mut by_prompts, mut free) = (Vec::new(), 0);
     for told in theirs.filter(is_free) {
         let prompts = replay[told].pieces();
-        let Some((last, before)) = prompts.split_last().filter(|(_, before)| !before.is_empty()) else { continue };
-        let ends = ends.get(last).map_or(&[][..], |ends| ends);
-        let ends = ends[ends.partition_point(|end| *end < free)..].iter().copied();
-        let group = |end| Some(free + first_of(&turns[free..end], before)?..end + 1);
-        let groups = ends.filter(|end| has_all_of(turns[*end], &replay[told])).filter_map(group);
+        let by_last = prompts.split_last().map(|(last, before)| (*last, before));
+        // A prompt of no words (an image) is told with the words before it.
+        let ways = by_last.into_iter().chain([(Sum::default(), &prompts[..])]).filter(|(_, before)| !before.is_empty());
+        let groups_of = |(last, before): (Sum, &[Sum])| {
+            let ends = ends.get(&last).map_or(&[][..], |ends| ends);
+            let ends = ends[ends.partition_point(|end| *end < free)..].iter().copied();
+            let ends = ends.filter(|end| has_all_of(turns[*end], &replay[told]));
+            let groups = ends.filter_map(|end| Some(free + first_of(&turns[free..end], before)?..end + 1));
+            groups.collect::<Vec<_>>()
+        };
         let is_whole = |group: &Range<usize>| {
             let group = &its[group.clone()];
-            // Where all that is said in them is told, they are compared as they are.
-            let is_same = said_together(group.iter().map(|at| &log[*at])) == replay[told].said();
+            // Where all that is said in them is told, they are compared as they are, unless the first would be taken for all of it.
+            let is_wordless = group.last().is_some_and(|last| log[*last].user.is_empty());
+            let is_same = !is_wordless && said_together(group.iter().map(|at| &log[*at])) == replay[told].said();
             let is_known = may_be_told_by_prompts(group, log, &replay[told]);
             !is_same && is_known && group.iter().all(|at| !found.contains(at)) && is_apart(group, log)
         };
-        if let Some(group) = groups.into_iter().find(is_whole) {
+        if let Some(group) = ways.flat_map(groups_of).find(is_whole) {
             free = group.end;
             by_prompts.push(Same { turns: its[group].to_vec(), told: told..told + 1 });
         }
@@ -55,13 +61,13 @@ pub(super) fn told_by_prompts(
 }
 
 /// Where the last of these turns begin that have these prompts, in their order, if the agent may have kept the prompts alone, and of
-/// those between nothing.
+/// those between, and of commands, nothing.
 fn first_of(turns: &[&Turn], prompts: &[Sum]) -> Option<usize> {
     let mut missing = prompts;
     for (at, turn) in turns.iter().enumerate().rev().take(MOST) {
         match missing.split_last() {
             Some((prompt, before)) if *prompt == turn.user => missing = before,
-            _ if turn.is_finished() && !turn.is_silent() => return None,
+            _ if !turn.may_be_kept_in_part() && !turn.is_silent() => return None,
             _ => {}
         }
         if missing.is_empty() {

@@ -187,16 +187,20 @@ impl Draft {
             // It went on from there, so it did not lose what it had heard: it leaves it out of its replay, or had it in another
             // window. What was cut off need not be in its session.
             let (left_out, cut_off): (Vec<&Turn>, Vec<&Turn>) = known.iter().partition(|turn| turn.is_finished());
-            let (heard, beside): (Vec<&Turn>, Vec<&Turn>) =
-                left_out.into_iter().partition(|turn| self.heard_behind(turn));
-            self.keep(heard, Told::Yes);
-            self.keep(beside, Told::No);
+            self.keep_left_out(left_out);
             self.keep_others(cut_off);
             self.keep_others(unknown);
         } else {
             let is_enclosed = behind && log.iter().all(|turn| self.has_part_in(turn));
             self.both(log, replay, is_enclosed);
         }
+    }
+
+    /// Keeps what the agent leaves out of its replay, or had in another window.
+    fn keep_left_out(&mut self, turns: Vec<&Turn>) {
+        let (heard, beside): (Vec<&Turn>, Vec<&Turn>) = turns.into_iter().partition(|turn| self.heard_behind(turn));
+        self.keep(heard, Told::Yes);
+        self.keep(beside, Told::No);
     }
 
     /// What lies behind the last turn that is the same.
@@ -278,7 +282,7 @@ impl Draft {
         if let Some((first, other)) = self.end_alike(log, replay) {
             let (before, same) = log.split_at(first);
             match &replay[..other] {
-                rest if rest.iter().all(Turn::is_silent) => self.untold(before, rest),
+                rest if rest.iter().all(Turn::is_silent) => self.untold(before, rest, same),
                 rest => self.both(before, rest, is_enclosed),
             }
             return self.keep_took_part(same);
@@ -300,7 +304,15 @@ impl Draft {
             self.keep_others(lead);
             return self.both(rest, replay, is_enclosed);
         }
-        let (known, unknown): (Vec<&Turn>, Vec<&Turn>) = log.iter().partition(|turn| is_known(turn));
+        // It was prompted behind what was cut off, which so nobody went back behind.
+        let is_told_prompt = |turn: &Turn| !turn.user.is_empty() && told_by(turn, replay).is_some();
+        let told = log.iter().rfind(|turn| is_told_prompt(turn)).map_or(0, |last| last.at.start());
+        let is_left_out = |turn: &Turn| {
+            let was_cut_off = turn.window != 0 && !turn.is_finished();
+            was_cut_off && turn.at.end() < told && told_by(turn, replay).is_none()
+        };
+        let (known, unknown): (Vec<&Turn>, Vec<&Turn>) =
+            log.iter().partition(|turn| is_known(turn) && !is_left_out(turn));
         if known.is_empty() {
             self.keep_others(unknown);
             self.insert(replay);
@@ -344,12 +356,17 @@ impl Draft {
         (1..=cut_off).map(|last| log.split_at(log.len() - last)).find(|(before, _)| is_alike(before))
     }
 
-    /// What the agent no longer tells before what it tells otherwise. What was cut off need not be in its session.
-    fn untold(&mut self, log: &[Turn], replay: &[Turn]) {
+    /// What the agent no longer tells before these turns, which it tells otherwise. What was cut off need not be in its session, and what
+    /// was had in another window before they were begun it may have in another branch.
+    fn untold(&mut self, log: &[Turn], replay: &[Turn], before: &[Turn]) {
         self.insert(replay);
-        let (lost, others): (Vec<&Turn>, Vec<&Turn>) =
-            log.iter().partition(|turn| self.has_heard(turn) && turn.is_finished());
+        let window = before.iter().find(|turn| self.has_part_in(turn)).map_or(0, |turn| turn.window);
+        let is_elsewhere = |turn: &Turn| window != 0 && turn.window != 0 && turn.window != window;
+        let is_left = |turn: &Turn| self.has_heard(turn) && turn.is_finished();
+        let (left, others): (Vec<&Turn>, Vec<&Turn>) = log.iter().partition(|turn| is_left(turn));
+        let (elsewhere, lost): (Vec<&Turn>, Vec<&Turn>) = left.into_iter().partition(|turn| is_elsewhere(turn));
         self.give_up(&lost);
+        self.keep_left_out(elsewhere);
         self.keep_others(others);
     }
 

@@ -8,6 +8,7 @@ use super::commands;
 use super::draft::{Draft, Told, is_held};
 use super::joint;
 use super::mingled;
+use super::on_the_whole;
 use super::plan::{Heard, Piece, Plan};
 use super::recut::alike;
 use super::sum::Sum;
@@ -131,8 +132,12 @@ pub fn judge(log: &[Turn], heard: Heard, replay: &[Turn], evidence: Evidence) ->
     let (log, replay) = commands::joined(&log, &replay);
     let (before, since) = begun_since(&log, &replay, evidence.asked_at);
     let before = as_copied(before, &replay);
-    let (before, replay) = mingled::joined(&before, &replay, mingled::Told::CutShort);
-    let mut judged = judge_all(&before, heard, &replay, evidence);
+    let judge_it = |(log, replay): (Cow<'_, [Turn]>, Cow<'_, [Turn]>)| judge_all(&log, heard, &replay, evidence);
+    let mut judged = judge_it(mingled::joined(&before, &replay, mingled::Told::CutShort));
+    if !judged.keeps_all() {
+        let mut on_the_whole = on_the_whole::joined(&before, &replay).into_iter().map(judge_it);
+        judged = on_the_whole.find(Plan::keeps_all).unwrap_or(judged);
+    }
     let since = since.iter().flat_map(|turn| turn.at.runs());
     judged.pieces.extend(since.map(Piece::Keep));
     judged

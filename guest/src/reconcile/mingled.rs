@@ -185,15 +185,15 @@ impl<'a> Search<'a> {
 
     fn same(&self, first: usize, start: usize, group: Option<&Range<usize>>) -> Option<(Range<usize>, Range<usize>)> {
         let (mut ours, mut theirs) = (Said::default(), Said::default());
-        let (mut end, mut told_end) = (first, start);
+        let (mut end, mut told_end, mut found) = (first, start, None);
         let most = if group.is_some() { MOST } else { MOST_CROSSED };
+        let is_wordless_next = |told: usize| self.replay.get(told).is_some_and(|turn| turn.user.is_empty());
         loop {
             // Where both have asked as much, a prompt of no words (an image) may be left.
             let has_all_of_ours = end == self.its.len() || group.is_some_and(|group| end >= group.end);
-            let is_wordless_next = || self.replay.get(told_end).is_some_and(|turn| turn.user.is_empty());
             let is_ours_next = match ours.asked.length().cmp(&theirs.asked.length()) {
                 Ordering::Less => true,
-                Ordering::Equal => !(has_all_of_ours && is_wordless_next()),
+                Ordering::Equal => !(has_all_of_ours && is_wordless_next(told_end)),
                 Ordering::Greater => false,
             };
             if is_ours_next && end < self.its.len() && end - first < most {
@@ -211,14 +211,19 @@ impl<'a> Search<'a> {
                 theirs.add(turn, &turn.pieces());
                 told_end += 1;
             } else {
-                return None;
+                return found;
             }
             // Several that follow each other and are told as one are told in their order: they are compared as they are.
             let is_one_of_several = told_end - start == 1 && end - first > 1;
             let is_whole = group.map_or(!is_one_of_several, |group| end >= group.end);
             let is_same = is_whole && told_end > start && ours.is_same(&theirs, group.is_some());
             if is_same && is_apart(&self.its[first..end], self.log) {
-                return Some((first..end, start..told_end));
+                let same = (first..end, start..told_end);
+                // What seems to be left out of it may be told with a prompt of no words behind it.
+                if ours.letters == theirs.letters || !is_wordless_next(told_end) {
+                    return Some(same);
+                }
+                found = found.or(Some(same));
             }
         }
     }
@@ -273,8 +278,10 @@ impl<'a> Search<'a> {
         starts.into_iter().take(MOST_PLACES).find_map(|start| Some(start..end_of(start)?))
     }
 
+    /// Whether the agent tells each of these turns as the log has it, in its order.
     fn is_alike(&self, turns: &[usize], told: &Range<usize>) -> bool {
-        turns.iter().map(|at| self.log[*at].said()).eq(self.replay[told.clone()].iter().map(Turn::said))
+        turns.is_sorted()
+            && turns.iter().map(|at| self.log[*at].said()).eq(self.replay[told.clone()].iter().map(Turn::said))
     }
 
     /// Whether the agent tells this turn by itself, by one that `is_it`.
@@ -292,8 +299,8 @@ impl<'a> Search<'a> {
 }
 
 /// What the user and the agent say in some turns, whatever is said in which of them.
-#[derive(Debug, Default)]
-struct Said {
+#[derive(Debug, Clone, Default)]
+pub(super) struct Said {
     /// The prompts, one behind the other; and each, in any order.
     asked: Sum,
     prompts: Letters,
@@ -309,7 +316,7 @@ struct Said {
 
 impl Said {
     /// A turn that the user begins with these prompts.
-    fn add(&mut self, turn: &Turn, prompts: &[Sum]) {
+    pub(super) fn add(&mut self, turn: &Turn, prompts: &[Sum]) {
         self.asked = self.asked.followed_by(turn.user);
         self.prompts = prompts.iter().fold(self.prompts, |all, prompt| all.and(Letters::of_sum(*prompt)));
         self.letters = self.letters.and(turn.agent.letters());
@@ -319,7 +326,7 @@ impl Said {
     }
 
     /// The same of a turn of the log: where it did not come to its end, the agent need not tell what was answered.
-    fn add_ours(&mut self, turn: &Turn, has_end: bool) {
+    pub(super) fn add_ours(&mut self, turn: &Turn, has_end: bool) {
         let told = self.told;
         self.add(turn, &[turn.user]);
         if turn.took_part == Some(true) && !turn.is_finished() && !turn.agent.sum().is_empty() {
@@ -344,7 +351,7 @@ impl Said {
 
     /// Whether both say the same: of what was said at the same time, in whichever order. Otherwise nothing is left out of what was
     /// answered, but where the other has prompts of several turns as one.
-    fn is_same(&self, other: &Self, is_at_once: bool) -> bool {
+    pub(super) fn is_same(&self, other: &Self, is_at_once: bool) -> bool {
         if is_at_once {
             return (self.asked == other.asked || self.prompts == other.prompts) && self.is_answered_by(other);
         }
@@ -355,7 +362,7 @@ impl Said {
 
 /// Those of these turns, which are in the order in which they stand, that were begun before others had come to their end, also where
 /// they were written late, or in which the agent said something by itself; with them those that are one with one of them to readers.
-fn at_once(log: &[Turn], its: &[usize]) -> Vec<Range<usize>> {
+pub(super) fn at_once(log: &[Turn], its: &[usize]) -> Vec<Range<usize>> {
     let mut ends: BTreeMap<u32, u64> = BTreeMap::new();
     for at in its {
         let end = ends.entry(log[*at].one_with).or_default();

@@ -5,7 +5,7 @@
 //! stays as it is.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::iter::once;
 use std::ops::Range;
 
@@ -44,8 +44,10 @@ struct Ours<'a> {
     log: &'a [Turn],
     /// Where each turn of the agent's own stands, by what is said in it.
     places: BTreeMap<(Sum, Sum), Vec<usize>>,
-    /// What the user has said.
-    prompts: BTreeSet<Sum>,
+    /// What the user has said, and where.
+    prompts: BTreeMap<Sum, Vec<usize>>,
+    /// The last entries of all that is one to readers.
+    ends: BTreeMap<u32, u64>,
 }
 
 impl<'a> Ours<'a> {
@@ -54,23 +56,36 @@ impl<'a> Ours<'a> {
         for (at, turn) in log.iter().enumerate().filter(|(_, turn)| turn.took_part != Some(false)) {
             places.entry(turn.said()).or_default().push(at);
         }
-        Self { log, places, prompts: log.iter().map(|turn| turn.user).collect() }
+        let (mut prompts, mut ends): (BTreeMap<Sum, Vec<usize>>, BTreeMap<u32, u64>) = Default::default();
+        for (at, turn) in log.iter().enumerate() {
+            prompts.entry(turn.user).or_default().push(at);
+            let end = ends.entry(turn.one_with).or_default();
+            *end = turn.at.end().max(*end);
+        }
+        Self { log, places, prompts, ends }
     }
 
     /// The turn, from this one on, that these turns of the replay tell, from their `first` on.
     fn told_from(&self, free: usize, replay: &[Turn], first: usize) -> Option<(usize, Range<usize>)> {
         let begun = &replay[first];
-        once(begun.user).chain(begun.begins()).filter(|prompt| self.prompts.contains(prompt)).find_map(|prompt| {
+        once(begun.user).chain(begun.begins()).filter(|prompt| self.prompts.contains_key(prompt)).find_map(|prompt| {
             let mut answer = Sum::default();
             for (told, end) in replay[first..].iter().take(MOST).zip(first + 1..) {
-                let is_users_own = told.user.is_empty() || self.prompts.contains(&told.user);
+                let is_users_own = told.user.is_empty() || self.prompts.contains_key(&told.user);
                 if end > first + 1 && told.user != begun.user && is_users_own {
                     return None;
                 }
                 answer = answer.followed_by(told.agent.sum());
                 let places = self.places.get(&(prompt, answer)).filter(|_| !told.agent.sum().is_empty());
-                let is_told = |at: &usize| *at >= free && self.is_told_by(*at, &replay[first..end]);
-                if let Some(at) = places.and_then(|places| places.iter().copied().find(is_told)) {
+                let told = &replay[first..end];
+                // One that may be told with the same prompt beside it is, and what is told twice is behind it.
+                let may_be_two = |at: &usize| told.len() == 1 && self.is_beside_same_prompt(*at);
+                if told.len() == 1 && begun.user != prompt.followed_by(prompt) {
+                    continue;
+                }
+                let places = places.into_iter().flatten().copied().filter(|at| *at >= free);
+                let place = places.take_while(|at| !may_be_two(at)).find(|at| self.is_told_by(*at, told));
+                if let Some(at) = place {
                     return Some((at, first..end));
                 }
             }
@@ -84,7 +99,7 @@ impl<'a> Ours<'a> {
         let turn = &self.log[at];
         if more.is_empty() {
             let is_twice = first.user == turn.user.followed_by(turn.user);
-            return is_twice && !turn.is_command && !self.is_behind_same_prompt(at);
+            return is_twice && !turn.is_command;
         }
         let is_asked_again = || {
             let before_last = &told[..told.len() - 1];
@@ -95,22 +110,26 @@ impl<'a> Ours<'a> {
         let is_nested = || {
             turn.is_command
                 && !self.places.contains_key(&first.said())
-                && more.iter().all(|told| !self.prompts.contains(&told.user))
+                && more.iter().all(|told| !self.prompts.contains_key(&told.user))
         };
         is_asked_again() || is_nested()
     }
 
     /// Whether the agent was at several prompts at once, of which this is one: what it answered to each is not known.
     fn is_queued(&self, at: usize) -> bool {
-        let is_one_with = |other: &Turn| other.one_with == self.log[at].one_with;
-        at.checked_sub(1).is_some_and(|before| is_one_with(&self.log[before]))
-            || self.log.get(at + 1).is_some_and(is_one_with)
+        self.log.iter().filter(|turn| turn.one_with == self.log[at].one_with).nth(1).is_some()
     }
 
-    /// Whether the same was said before it, of which the agent may tell the prompt alone: it gives both as one.
-    fn is_behind_same_prompt(&self, at: usize) -> bool {
+    /// Whether the same was said before it, of which the agent may tell the prompt alone, or while it was under way: it gives both as
+    /// one.
+    fn is_beside_same_prompt(&self, at: usize) -> bool {
+        let turn = &self.log[at];
         let before = self.log[..at].iter().rfind(|turn| turn.took_part != Some(false));
         let may_be_alone = |turn: &Turn| turn.agent.sum().is_empty() || turn.may_be_kept_in_part();
-        before.is_some_and(|before| before.user == self.log[at].user && may_be_alone(before))
+        let end_of = |turn: &Turn| self.ends.get(&turn.one_with).copied().unwrap_or_default();
+        let is_under_way = |other: &Turn| other.begun_at() < turn.at.end() && turn.begun_at() < end_of(other);
+        let mut others = self.prompts.get(&turn.user).into_iter().flatten().filter(|other| **other != at);
+        before.is_some_and(|before| before.user == turn.user && may_be_alone(before))
+            || others.any(|other| is_under_way(&self.log[*other]))
     }
 }

@@ -7,11 +7,12 @@ use crate::desk::{Desk, Out, World};
 use crate::scenes::{CWD, TOLD, account, ask_load, ask_prompt, leave, lines, load, mark, oblige, said};
 
 /// How agents say that they do not have the session `s1`.
-fn refusals() -> [Value; 3] {
+fn refusals() -> [Value; 4] {
     [
         json!({"code": -32002, "message": "Resource not found", "data": {"sessionId": "s1"}}),
         json!({"code": -32002, "message": "Resource not found", "data": {"uri": "s1"}}),
         json!({"code": -32002, "message": "no such session"}),
+        json!({"code": -32002, "message": "Resource not found: s1"}),
     ]
 }
 
@@ -104,6 +105,7 @@ fn an_agent_that_lacks_a_file_has_the_session() {
     for error in [
         json!({"code": -32002, "message": "Resource not found", "data": {"uri": "file:///s1"}}),
         json!({"code": -32002, "message": "Resource not found"}),
+        json!({"code": -32002, "message": "Resource not found: /work/s1"}),
         json!({"code": -32603, "message": "Internal error", "data": {"sessionId": "s1"}}),
     ] {
         let (store, world) = (Memory::new(), World::unrecorded());

@@ -120,7 +120,7 @@ fn what_an_agent_tells_in_other_turns_comes_behind_what_another_agent_said_befor
     load(&mut other, &id, &[]).answer("load");
     other.turn(&id, "Two", &["2"]);
     leave(other);
-    // Its user has gone back behind all that it had heard, and it does not answer what it is asked next.
+    // It has lost all that it had heard, or has it on another branch, and does not answer what it is asked next.
     let mut desk = Desk::ready(&store, &world, &loads);
     load(&mut desk, &id, &[]).answer("load");
     let asked = ask_prompt(&mut desk, "third", &id, "Three");
@@ -133,7 +133,8 @@ fn what_an_agent_tells_in_other_turns_comes_behind_what_another_agent_said_befor
     for (kind, text) in [("user", account.as_str()), ("user", "Three"), ("user", "Four"), ("agent", "4")] {
         desk.agent(update("s1", chunk(&format!("{kind}_message_chunk"), text)));
     }
-    assert_eq!(said(&desk.reply(&asked, json!({})).client), ["> Two", "2", "> ThreeFour", "4"]);
+    let out = desk.reply(&asked, json!({}));
+    assert_eq!(said(&out.client), ["> One", "1", "> Two", "2", "> ThreeFour", "4"]);
 }
 
 #[test]

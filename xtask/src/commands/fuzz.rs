@@ -2,7 +2,8 @@
 //!
 //! As `cargo fuzz` does it, without the sanitizers: those need a nightly compiler, and the engine has no `unsafe` for
 //! them to look at. What was found stays in `target/fuzz/corpus`, so that the next run goes on from there.
-//! With `--machine`, random conversations instead: `guest/tests/machine`, any number of cases.
+//! With `--machine`, random conversations instead: `guest/tests/machine`, any number of cases; with `--courses`, all courses of two
+//! windows of so many steps: `guest/tests/conversation/courses.rs`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -41,6 +42,9 @@ pub(crate) struct Options {
     /// The machine's first seed; another each time if none is given
     #[arg(long, value_name = "SEED", requires = "machine")]
     from: Option<u64>,
+    /// Not these, but all courses of two windows on one session of up to so many steps; 4 take a minute or two, each more ten times that
+    #[arg(long, value_name = "STEPS", conflicts_with_all = ["target", "machine"], value_parser = clap::value_parser!(u8).range(1..))]
+    courses: Option<u8>,
     /// For how long, each
     #[arg(long, default_value_t = 300, value_parser = clap::value_parser!(u32).range(1..))]
     seconds: u32,
@@ -57,6 +61,9 @@ enum Length {
 pub(crate) fn run(options: &Options) -> Result<()> {
     if let Some(cases) = options.machine {
         return machine(cases, options.from);
+    }
+    if let Some(steps) = options.courses {
+        return courses(steps);
     }
     let targets = targets()?;
     let chosen = match &options.target {
@@ -77,6 +84,14 @@ fn machine(cases: u64, from: Option<u64>) -> Result<()> {
     // With the features that the whole workspace asks for, so that dependencies are built once.
     let mut cargo = workspace::cargo(["test", "--release", "--locked", "--workspace", "--test", "machine"]);
     cargo.args(["--", "--nocapture"]).env("MACHINE_CASES", cases.to_string()).env("MACHINE_FROM", from.to_string());
+    workspace::run(&mut cargo)
+}
+
+/// Runs all courses of two windows of up to so many steps.
+fn courses(steps: u8) -> Result<()> {
+    println!("{}", style::heading(format_args!("All courses of two windows of up to {steps} steps")));
+    let mut cargo = workspace::cargo(["test", "--release", "--locked", "--workspace", "--test", "conversation"]);
+    cargo.args(["--", "--nocapture", "courses::"]).env("COURSES_LENGTH", steps.to_string());
     workspace::run(&mut cargo)
 }
 

@@ -207,9 +207,10 @@ impl LiveSession {
 
 /// Whether an error (JSON) says that there is no session by this id of the agent's. Agents say of files as well that there is none.
 fn is_of_session(error: &str, agent_id: &str) -> bool {
-    let says = || Object::parse_or_empty(error).get_string("message").unwrap_or_default().to_lowercase();
-    let names_it = || error.contains(&json!(agent_id).to_string());
-    Ended::with_error(error) == Ended::Refused && (names_it() || says().contains("session"))
+    let says = || Object::parse_or_empty(error).get_string("message").unwrap_or_default();
+    let is_it = |word: &str| word.trim_matches(['\'', '"', '`', '(', ')', '.', ',', ';', ':']) == agent_id;
+    let names_it = || error.contains(&json!(agent_id).to_string()) || says().split_whitespace().any(is_it);
+    Ended::with_error(error) == Ended::Refused && (names_it() || says().to_lowercase().contains("session"))
 }
 
 /// The mode that is in force.

@@ -1,0 +1,109 @@
+//! Turns of several windows, or of a queue, in which the same words are said over and over: which of the agent's turns is which cannot
+//! be told then, and whoever pairs them one by one may be left with one that seems to be new, or gone. Where all that was said since
+//! the two were alike last is just what the agent tells from there on, nothing is: it is compared as one turn, and stays as it is. So
+//! it is where the agent tells all of one window, on whose branch it does not have what was said in others meanwhile.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use super::joining::{self, Same, is_apart, its_in};
+use super::mingled::{Said, at_once};
+use super::turn::Turn;
+
+/// How many turns are compared as one at most, and how many from the end on are looked at for where a branch begins.
+const MOST: usize = 64;
+/// For how many windows it is looked whether the agent tells a branch of theirs.
+const MOST_WINDOWS: usize = 8;
+
+/// Both sides.
+type Sides<'a> = (Cow<'a, [Turn]>, Cow<'a, [Turn]>);
+
+/// Both sides, each way in which turns of both are one then; none where nothing was said at the same time.
+pub(super) fn joined<'a>(log: &'a [Turn], replay: &'a [Turn]) -> Vec<Sides<'a>> {
+    let its = its_in(log, 0..log.len());
+    let alike = its.iter().zip(replay).take_while(|(at, theirs)| log[**at].said() == theirs.said()).count();
+    let is_queued = |two: &[usize]| log[two[0]].one_with == log[two[1]].one_with;
+    let is_at_once = at_once(log, &its).iter().any(|group| group.end > alike)
+        || its[alike.saturating_sub(1)..].windows(2).any(is_queued);
+    let all = is_at_once.then(|| since_alike(log, &its, replay, alike)).flatten();
+    let all = all.map(|same| joining::joined(log, replay, vec![same], Vec::new()));
+    all.into_iter().chain(of_a_branch(log, &its, replay)).collect()
+}
+
+/// All that stands behind what both begin with, if it is made of the same prompts and answers.
+fn since_alike(log: &[Turn], its: &[usize], replay: &[Turn], mut alike: usize) -> Option<Same> {
+    if its.len().saturating_sub(alike) > MOST {
+        return None;
+    }
+    while alike > 0 && !is_apart(&its[alike..], log) {
+        alike -= 1;
+    }
+    let is_some = alike < its.len() && alike < replay.len();
+    let same = || said_in(log, &its[alike..]).is_same(&told_in(&replay[alike..]), true);
+    (is_some && same()).then(|| Same { turns: its[alike..].to_vec(), told: alike..replay.len() })
+}
+
+/// All of the replay, if it tells what was said up to where a branch begins, and behind that what was said in one window. What was
+/// said in others is then as if others had said it.
+fn of_a_branch<'a>(log: &'a [Turn], its: &[usize], replay: &'a [Turn]) -> Option<Sides<'a>> {
+    let tail = its.len().saturating_sub(MOST);
+    let windows: BTreeSet<u16> = its[tail..].iter().map(|at| log[*at].window).filter(|window| *window != 0).collect();
+    if windows.len() < 2 {
+        return None;
+    }
+    let theirs = told_in(replay);
+    let before = said_in(log, &its[..tail]);
+    let branch = |window: u16, begin: usize| {
+        let (its, others): (Vec<usize>, Vec<usize>) = its[begin..].iter().partition(|at| log[**at].window == window);
+        let end = its.iter().map(|at| log[*at].at.end()).max()?;
+        let is_beside = !others.is_empty() && others.iter().all(|at| log[*at].begun_at() < end);
+        Some((its, others)).filter(|_| is_beside)
+    };
+    let told_behind = |window: u16, begin: usize| {
+        let (branch, others) = branch(window, begin)?;
+        let mut said = before.clone();
+        let behind = [&its[tail..begin], &branch].concat();
+        add(&mut said, log, &behind);
+        said.is_same(&theirs, true).then(|| ([&its[..tail], &behind].concat(), others))
+    };
+    let begins = |window: u16| (tail..its.len()).rev().find_map(|begin| told_behind(window, begin));
+    let (told, others) = windows.into_iter().rev().take(MOST_WINDOWS).find_map(begins)?;
+    let mut log = log.to_vec();
+    for at in others {
+        log[at].took_part = Some(false);
+    }
+    let mut alike = told.iter().zip(replay).take_while(|(at, theirs)| log[**at].said() == theirs.said()).count();
+    while alike > 0 && !is_apart(&told[alike..], &log) {
+        alike -= 1;
+    }
+    if alike == told.len() || alike == replay.len() {
+        return Some((Cow::Owned(log), Cow::Borrowed(replay)));
+    }
+    let same = Same { turns: told[alike..].to_vec(), told: alike..replay.len() };
+    let (log, replay) = joining::joined(&log, replay, vec![same], Vec::new());
+    Some((Cow::Owned(log.into_owned()), Cow::Owned(replay.into_owned())))
+}
+
+/// What is said in these turns of the log.
+fn said_in(log: &[Turn], turns: &[usize]) -> Said {
+    let mut said = Said::default();
+    add(&mut said, log, turns);
+    said
+}
+
+/// Adds these turns of the log. Of prompts that were not waited for only the last has an end of its own.
+fn add(said: &mut Said, log: &[Turn], turns: &[usize]) {
+    for (place, at) in turns.iter().enumerate() {
+        let next = turns.get(place + 1).map(|next| &log[*next]);
+        said.add_ours(&log[*at], next.is_none_or(|next| next.one_with != log[*at].one_with));
+    }
+}
+
+/// What is said in these turns of a replay.
+fn told_in(replay: &[Turn]) -> Said {
+    let mut said = Said::default();
+    for turn in replay {
+        said.add(turn, &turn.pieces());
+    }
+    said
+}

@@ -1,0 +1,399 @@
+//! Every short course of two windows on one session, and longer ones in which something was lost or doubled once. The same words are
+//! said over and over in them: where all words differ, what belongs together can be told by them.
+//!
+//! `COURSES_LENGTH` says how many steps the longest have that are all tried; `cargo xtask fuzz --courses` sets it.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use acp_sessions_guest::storage::Memory;
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, Out, World, chunk, update};
+use crate::scenes::{CWD, ask_load, leave, load_told, mark, words};
+
+/// How an agent keeps what is said.
+#[derive(Debug, Clone, Copy)]
+struct Habit {
+    name: &'static str,
+    /// A prompt as it is taken up and each word of an answer as it is said, or both once the turn has come to its end.
+    keeps_at_once: bool,
+    /// Each of its programs goes on behind what it has itself; what is loaded is what leads to the last word of all.
+    has_branches: bool,
+    has_ids: bool,
+}
+
+const HABITS: [Habit; 5] = [
+    Habit { name: "one transcript", keeps_at_once: true, has_branches: false, has_ids: false },
+    Habit { name: "one transcript with ids", keeps_at_once: true, has_branches: false, has_ids: true },
+    Habit { name: "one transcript at the end", keeps_at_once: false, has_branches: false, has_ids: false },
+    Habit { name: "branches", keeps_at_once: true, has_branches: true, has_ids: false },
+    Habit { name: "branches with ids", keeps_at_once: true, has_branches: true, has_ids: true },
+];
+
+/// What is done in two windows: small letters in the first, large ones in the second. `y`, `c` and `i` send a prompt, `s` has the agent
+/// answer it, `.` (`:`) the same and come to its end, `x` the user have it stop, `e` it fail; `q` opens another window in this one's
+/// place.
+const STEPS: &str = "ycYCiIs.S:xXeEqQ";
+
+/// Prompts, and how they are answered. The last is an image.
+const WORDS: [(&str, &str); 3] = [("yes", "OK."), ("continue", "Done."), (IMAGE, "A picture.")];
+const IMAGE: &str = "[image]";
+
+/// Which words are said.
+#[derive(Debug, Clone, Copy)]
+enum Words {
+    Same,
+    Different,
+}
+
+/// Courses in which something was lost or doubled once.
+const FOUND: &[&str] = &[
+    // One window goes on behind a turn of the other's with one that is stopped, fails, or is not waited for,
+    "y.YY", "y.YC", "y.CY", "y.YXY", "y.CXC", "y.YEqc.", "YEI:c.Y:", // and both are at several at once.
+    "yYYX", "ycyCe", "yyYYY", "yYcY:", "yYyYY", "yccCC", "yscCY", "yCYyY", "yyyYe", "yecCc", "iYsi", "yYXYY",
+];
+
+/// What an agent has kept.
+#[derive(Debug, Default)]
+struct Kept {
+    items: Vec<(Option<usize>, Value)>,
+}
+
+impl Kept {
+    fn add(&mut self, behind: Option<usize>, mut told: Value, habit: Habit) -> usize {
+        if habit.has_ids {
+            told["messageId"] = format!("m{}", self.items.len()).into();
+        }
+        self.items.push((behind, told));
+        self.items.len() - 1
+    }
+
+    fn told(&self, habit: Habit) -> Vec<Value> {
+        if !habit.has_branches {
+            return self.items.iter().map(|(_, told)| told.clone()).collect();
+        }
+        let last = self.items.len().checked_sub(1);
+        let chain = std::iter::successors(last, |at| self.items[*at].0);
+        let mut told: Vec<Value> = chain.map(|at| self.items[at].1.clone()).collect();
+        told.reverse();
+        told
+    }
+}
+
+/// A prompt that an agent was sent.
+#[derive(Debug)]
+struct Turn {
+    request: Value,
+    blocks: Vec<Value>,
+    answer: String,
+    has_answered: bool,
+    /// What is kept of it once it has come to its end.
+    items: Vec<Value>,
+}
+
+/// A window, with a program of the agent of its own.
+struct Window<'a> {
+    desk: Desk<'a>,
+    last: Option<usize>,
+    running: Option<Turn>,
+    queue: VecDeque<Turn>,
+}
+
+impl<'a> Window<'a> {
+    fn new(store: &'a Memory, world: &'a World) -> Self {
+        Self { desk: Desk::ready(store, world, &loads()), last: None, running: None, queue: VecDeque::new() }
+    }
+}
+
+/// Two windows, and their agent.
+struct Course<'a> {
+    habit: Habit,
+    store: &'a Memory,
+    world: &'a World,
+    windows: Vec<Window<'a>>,
+    kept: Kept,
+    /// How often each was said.
+    said: BTreeMap<String, usize>,
+    requests: usize,
+    /// Which words are said.
+    words: Words,
+}
+
+fn loads() -> Value {
+    json!({"loadSession": true})
+}
+
+impl<'a> Course<'a> {
+    fn new(habit: Habit, words: Words, (store, world): (&'a Memory, &'a World)) -> Self {
+        let (kept, said) = Default::default();
+        let windows = vec![Window::new(store, world), Window::new(store, world)];
+        let mut course = Self { habit, store, world, windows, kept, said, requests: 0, words };
+        course.windows[0].desk.new_session("s1", CWD);
+        course.step(0, 'y');
+        course.step(0, '.');
+        course.load(1);
+        course
+    }
+
+    fn load(&mut self, at: usize) {
+        let out = ask_load(&mut self.windows[at].desk, "load", "s1");
+        let mut is_open = self.serve(at, out);
+        for _ in 0..100 {
+            if !is_open {
+                return;
+            }
+            let out = self.windows[at].desk.wait(100);
+            is_open = self.serve(at, out);
+        }
+        panic!("the load is not answered");
+    }
+
+    /// The agent does what it is asked. Whether the client has had no answer to a load.
+    fn serve(&mut self, at: usize, out: Out) -> bool {
+        let mut is_open = out.is_open("load");
+        let mut asked: VecDeque<Value> = out.agent.into();
+        while let Some(message) = asked.pop_front() {
+            let mut out = Out::default();
+            match message["method"].as_str() {
+                Some("session/load") => {
+                    for told in self.kept.told(self.habit) {
+                        out.extend(self.windows[at].desk.agent(update("s1", told)));
+                    }
+                    self.windows[at].last = self.kept.items.len().checked_sub(1);
+                    out.extend(self.windows[at].desk.reply(&message, json!({})));
+                }
+                Some("session/prompt") => {
+                    let blocks = message["params"]["prompt"].as_array().unwrap().clone();
+                    let word = blocks.last().unwrap()["text"].as_str().unwrap_or(IMAGE);
+                    let number = word.trim_start_matches(|letter: char| !letter.is_ascii_digit());
+                    let prompt = word.trim_end_matches(|letter: char| letter.is_ascii_digit());
+                    let (_, answer) = WORDS.into_iter().find(|(known, _)| *known == prompt).unwrap();
+                    let answer = format!("{answer}{number}");
+                    let turn = Turn { request: message, blocks, answer, has_answered: false, items: Vec::new() };
+                    self.windows[at].queue.push_back(turn);
+                    self.take_up(at);
+                }
+                Some("session/cancel") => out = self.stop(at),
+                Some(_) if message.get("id").is_some() => out = self.windows[at].desk.reply(&message, json!({})),
+                _ => {}
+            }
+            is_open &= out.is_open("load");
+            asked.extend(out.agent);
+        }
+        is_open
+    }
+
+    fn keep(&mut self, at: usize, told: Value) {
+        let last = self.windows[at].last;
+        self.windows[at].last = Some(self.kept.add(last, told, self.habit));
+    }
+
+    fn take_up(&mut self, at: usize) {
+        if self.windows[at].running.is_some() {
+            return;
+        }
+        let Some(mut turn) = self.windows[at].queue.pop_front() else { return };
+        let blocks = std::mem::take(&mut turn.blocks);
+        for block in blocks {
+            let told = json!({"sessionUpdate": "user_message_chunk", "content": block});
+            if self.habit.keeps_at_once {
+                self.keep(at, told);
+            } else {
+                turn.items.push(told);
+            }
+        }
+        self.windows[at].running = Some(turn);
+    }
+
+    fn answer(&mut self, at: usize) -> Out {
+        let unanswered = self.windows[at].running.as_mut().filter(|turn| !turn.has_answered);
+        let Some(turn) = unanswered else { return Out::default() };
+        turn.has_answered = true;
+        let told = chunk("agent_message_chunk", &turn.answer);
+        *self.said.entry(turn.answer.clone()).or_default() += 1;
+        if self.habit.keeps_at_once {
+            self.keep(at, told.clone());
+        } else {
+            turn.items.push(told.clone());
+        }
+        self.windows[at].desk.agent(update("s1", told))
+    }
+
+    fn end(&mut self, at: usize, how: &Value) -> Out {
+        let Some(turn) = self.windows[at].running.take() else { return Out::default() };
+        for told in turn.items {
+            self.keep(at, told);
+        }
+        let mut answer = how.clone();
+        answer["id"] = turn.request["id"].clone();
+        let out = self.windows[at].desk.agent(answer);
+        self.take_up(at);
+        out
+    }
+
+    fn stop(&mut self, at: usize) -> Out {
+        let mut out = Out::default();
+        while self.windows[at].running.is_some() {
+            out.extend(self.end(at, &json!({"result": {"stopReason": "cancelled"}})));
+        }
+        out
+    }
+
+    /// Goes the next step, if it can be gone.
+    fn go(&mut self, step: char) -> bool {
+        let at = usize::from(step.is_uppercase() || step == ':');
+        let (step, window) = (step.to_ascii_lowercase(), &self.windows[at]);
+        let can = match step {
+            'y' | 'c' | 'i' => window.queue.len() < 2,
+            's' => window.running.as_ref().is_some_and(|turn| !turn.has_answered),
+            'q' => true,
+            _ => window.running.is_some(),
+        };
+        if can {
+            self.step(at, step);
+        }
+        can
+    }
+
+    fn prompt(&mut self, at: usize, prompt: &str) -> Out {
+        self.requests += 1;
+        let number = match self.words {
+            Words::Different => self.requests.to_string(),
+            Words::Same => String::new(),
+        };
+        let block = if prompt == IMAGE {
+            json!({"type": "image", "mimeType": "image/png", "data": "aGVsbG8="})
+        } else {
+            json!({"type": "text", "text": format!("{prompt}{number}")})
+        };
+        let said = if prompt == IMAGE { IMAGE.to_owned() } else { format!("{prompt}{number}") };
+        *self.said.entry(said).or_default() += 1;
+        let request = format!("turn {}", self.requests);
+        let params = json!({"sessionId": "s1", "prompt": [block]});
+        self.windows[at].desk.client(json!({"id": request, "method": "session/prompt", "params": params}))
+    }
+
+    fn step(&mut self, at: usize, step: char) {
+        let out = match step {
+            'y' => self.prompt(at, "yes"),
+            'c' => self.prompt(at, "continue"),
+            'i' => self.prompt(at, IMAGE),
+            's' => self.answer(at),
+            '.' | ':' => {
+                let mut out = self.answer(at);
+                out.extend(self.end(at, &json!({"result": {"stopReason": "end_turn"}})));
+                out
+            }
+            'x' => {
+                let params = json!({"sessionId": "s1"});
+                self.windows[at].desk.client(json!({"method": "session/cancel", "params": params}))
+            }
+            'e' => self.end(at, &json!({"error": {"code": -32603, "message": "it failed"}})),
+            _ => {
+                leave(std::mem::replace(&mut self.windows[at], Window::new(self.store, self.world)).desk);
+                return self.load(at);
+            }
+        };
+        self.serve(at, out);
+        for _ in 0..4 {
+            for at in 0..2 {
+                let out = self.windows[at].desk.wait(300);
+                self.serve(at, out);
+            }
+        }
+    }
+
+    /// All comes to its end. What is wrong with what is shown then.
+    fn ends(mut self) -> Option<String> {
+        for _ in 0..8 {
+            for at in 0..2 {
+                if self.windows[at].running.is_some() {
+                    self.step(at, '.');
+                }
+            }
+        }
+        self.windows.drain(..).for_each(|window| leave(window.desk));
+        self.world.now.set(self.world.now.get() + 60_000);
+        let mut shown = Vec::new();
+        for time in ["once", "again"] {
+            let mut desk = Desk::ready(self.store, self.world, &loads());
+            let out = load_told(&mut desk, &self.kept.told(self.habit));
+            leave(desk);
+            let words = shown_words(&out);
+            if self.said.iter().any(|(text, count)| words.matches(text.as_str()).count() != *count) {
+                return Some(format!("{time}: {words} for {:?}", self.said));
+            }
+            if !mark(&out, "load")["setAside"].is_null() {
+                return Some(format!("{time}: {words}, something is set aside"));
+            }
+            shown.push(words);
+        }
+        (shown[0] != shown[1]).then(|| format!("{} and then {}", shown[0], shown[1]))
+    }
+}
+
+/// What the client is shown, in words; images as such.
+fn shown_words(out: &Out) -> String {
+    let mut out = Out { client: out.client.clone(), agent: Vec::new() };
+    for message in &mut out.client {
+        let content = &mut message["params"]["update"]["content"];
+        if content["type"] == "image" {
+            content["text"] = "[image]".into();
+        }
+    }
+    words(&out)
+}
+
+/// How a course has gone.
+#[derive(Debug, PartialEq, Eq)]
+enum Gone {
+    /// Such a step cannot be gone there.
+    NotSo,
+    Well,
+    Wrong(String),
+}
+
+fn gone(habit: Habit, said: Words, steps: &str) -> Gone {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut course = Course::new(habit, said, (&store, &world));
+    if !steps.chars().all(|step| course.go(step)) {
+        return Gone::NotSo;
+    }
+    course.ends().map_or(Gone::Well, |wrong| Gone::Wrong(format!("{} {said:?} {steps}: {wrong}", habit.name)))
+}
+
+fn ways() -> impl Iterator<Item = (Habit, Words)> {
+    HABITS.into_iter().flat_map(|habit| [(habit, Words::Same), (habit, Words::Different)])
+}
+
+#[test]
+fn what_was_lost_or_doubled_once_is_there_once() {
+    for (habit, said) in ways() {
+        for steps in FOUND {
+            assert_eq!(gone(habit, said, steps), Gone::Well, "{habit:?} {said:?} {steps}");
+        }
+    }
+}
+
+#[test]
+fn in_each_short_course_of_two_windows_all_is_there_once() {
+    let longest = std::env::var("COURSES_LENGTH").map_or(3, |length| length.parse().unwrap());
+    let mut wrong = Vec::new();
+    for (habit, said) in ways() {
+        // Others are the same with windows or words exchanged.
+        let mut courses: Vec<String> = vec!["y".to_owned(), "i".to_owned()];
+        for _ in 1..longest {
+            let next = courses.iter().flat_map(|course| STEPS.chars().map(move |step| format!("{course}{step}")));
+            courses = next.filter(|steps| matches!(said, Words::Same) || !steps.contains(['c', 'C'])).collect();
+            courses.retain(|steps| match gone(habit, said, steps) {
+                Gone::NotSo => false,
+                Gone::Well => true,
+                Gone::Wrong(how) => {
+                    wrong.push(how);
+                    true
+                }
+            });
+        }
+    }
+    assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
+}

@@ -1,0 +1,131 @@
+//! Turns that failed or were stopped, of which an agent has kept the prompt alone, or nothing, beside others that it tells with them.
+
+use acp_sessions_guest::storage::Memory;
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, World, chunk};
+use crate::scenes::{answers, begun, leave, load_told, mark, prompt_until_sent, says};
+
+/// How a turn ends.
+#[derive(Debug, Clone, Copy)]
+enum End {
+    Well,
+    Stopped,
+    Failed,
+}
+
+use End::{Failed, Stopped, Well};
+
+/// A prompt, in words or an image, what is answered, and how it ends.
+type Turns = &'static [(&'static str, &'static str, End)];
+
+const IMAGE: &str = "[image]";
+
+/// What is said, what the agent tells of it, prompts behind `> `, and what is shown.
+const CASES: [(Turns, &[&str], &str); 7] = [
+    // Of what failed it has kept nothing, and an image is told with the words before it;
+    (
+        &[("Three", "", Well), ("Four", "of four", Failed), (IMAGE, "A picture of a red square on white ground", Well)],
+        &["> Three", "> [image]", "A picture of a red square on white ground"],
+        "> Three> Fourof four> [image]A picture of a red square on white ground",
+    ),
+    // or the prompt.
+    (
+        &[("Go on", "I will look at the files", Stopped), (IMAGE, "A red square.", Well)],
+        &["> Go on", "> [image]", "A red square."],
+        "> Go onI will look at the files> [image]A red square.",
+    ),
+    (
+        &[("Try", "", Failed), (IMAGE, "A red square.", Well)],
+        &["> Try", "> [image]", "A red square."],
+        "> Try> [image]A red square.",
+    ),
+    // What it has not kept stands before a prompt that it tells as one with another from outside.
+    (
+        &[("Two", "I have looked", Stopped), ("Go", "", Well)],
+        &["> Go", "> Outside", "Said outside"],
+        "> TwoI have looked> GoOutsideSaid outside",
+    ),
+    // A command that it does not keep stands between prompts that it tells together,
+    (
+        &[("Go", "", Well), ("/cost", "1 $", Well), ("Yes", "Done.", Well)],
+        &["> Go", "> Yes", "Done."],
+        "> Go> /cost1 $> YesDone.",
+    ),
+    // and those say the same again and again.
+    (
+        &[
+            ("continue", "one", Failed),
+            ("continue", "OK", Well),
+            ("next", "a", Well),
+            ("continue", "OK", Failed),
+            ("continue", "OK", Well),
+        ],
+        &["> continue", "> continue", "OK", "> next", "a", "> continue", "> continue", "OK"],
+        "> continueone> continueOK> nexta> continueOK> continueOK",
+    ),
+    (
+        &[
+            ("continue", "I will look", Stopped),
+            ("continue", "All is done.", Well),
+            ("continue", "All is done.", Stopped),
+            ("continue", "All is done.", Well),
+        ],
+        &["> continue", "> continue", "All is done.", "> continue", "> continue", "All is done."],
+        "> continueI will look> continueAll is done.> continueAll is done.> continueAll is done.",
+    ),
+];
+
+fn block(words: &str) -> Value {
+    match words {
+        IMAGE => json!({"type": "image", "mimeType": "image/png", "data": "aGVsbG8="}),
+        _ => json!({"type": "text", "text": words}),
+    }
+}
+
+fn turn(desk: &mut Desk<'_>, prompt: &str, answer: &str, end: End) {
+    let sent = prompt_until_sent(desk, "turn", &[block(prompt)]).request("session/prompt");
+    if !answer.is_empty() {
+        desk.agent(says(answer));
+    }
+    match end {
+        Well => drop(desk.agent(answers("turn"))),
+        Failed => drop(desk.refuse(&sent, -32603)),
+        Stopped => {
+            desk.client(json!({"method": "session/cancel", "params": {"sessionId": "s1"}}));
+            desk.reply(&sent, json!({"stopReason": "cancelled"}));
+        }
+    }
+}
+
+#[test]
+fn they_stay_where_they_were_said_and_so_does_all_that_is_told_with_them() {
+    for (turns, told, shown) in CASES {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut desk = begun(&store, &world, &json!({"loadSession": true}), &[("One", "1")]);
+        for (prompt, answer, end) in turns {
+            turn(&mut desk, prompt, answer, *end);
+        }
+        leave(desk);
+        world.now.set(world.now.get() + 60_000);
+        let told = ["> One", "1"].into_iter().chain(told.iter().copied()).map(|words| match words.strip_prefix("> ") {
+            Some(prompt) => json!({"sessionUpdate": "user_message_chunk", "content": block(prompt)}),
+            None => chunk("agent_message_chunk", words),
+        });
+        let told: Vec<Value> = told.collect();
+        for time in ["once", "again"] {
+            let mut desk = Desk::ready(&store, &world, &json!({"loadSession": true}));
+            let mut out = load_told(&mut desk, &told);
+            for message in &mut out.client {
+                let content = &mut message["params"]["update"]["content"];
+                if content["type"] == "image" {
+                    content["text"] = IMAGE.into();
+                }
+            }
+            assert_eq!(crate::scenes::words(&out), format!("> One1{shown}"), "{turns:?}, {time}");
+            let is_exchanged = shown.contains("Outside");
+            assert_eq!(mark(&out, "load")["setAside"].is_null(), !is_exchanged, "{turns:?}, {time}");
+            leave(desk);
+        }
+    }
+}
