@@ -14,7 +14,7 @@ use super::cut_short;
 use super::joining::{self, Same, is_apart, its_in};
 use super::sum::Sum;
 use super::text::Letters;
-use super::turn::{MOST_JOINED, Turn};
+use super::turn::{MOST_JOINED, Outcome, Turn};
 
 /// How many turns that follow each other are looked at.
 const MOST: usize = 64;
@@ -23,7 +23,7 @@ const MOST_PLACES: usize = 8;
 /// How many turns that follow each other are looked at, in each of which but the last the agent may have said what it said while the
 /// next prompt was on its way to it.
 const MOST_CROSSED: usize = 8;
-/// Of how many turns that did not come to their end it is looked which the agent tells by their prompts alone.
+/// Of how many turns that did not come to their end it is looked which the agent tells by their prompts alone, or not at all.
 const MOST_CUT_OFF: usize = 6;
 
 /// What of turns that the agent tells otherwise is looked for.
@@ -114,6 +114,8 @@ struct Search<'a> {
     told: Told,
     /// The turns of the replay that begin with this prompt, or are begun by it as a whole.
     places: BTreeMap<Sum, Vec<usize>>,
+    /// All prompts that are told.
+    told_prompts: BTreeSet<Sum>,
     /// Those that were put together with prompts before which nobody had answered, by the last of their prompts.
     ends: BTreeMap<Sum, Vec<usize>>,
     /// Those of `its` that were begun before others had come to their end, with those that are one with one of them to readers.
@@ -132,7 +134,8 @@ impl<'a> Search<'a> {
                 ends.entry(*last).or_default().push(place);
             }
         }
-        Self { log, its, replay, told: Told::Whole, places, ends, at_once: at_once(log, its) }
+        let (told, told_prompts, at_once) = (Told::Whole, told_prompts(replay), at_once(log, its));
+        Self { log, its, replay, told, places, told_prompts, ends, at_once }
     }
 
     fn all(&self) -> Vec<Same> {
@@ -202,7 +205,8 @@ impl<'a> Search<'a> {
                 if self.told == Told::CutShort {
                     // Of prompts that were not waited for only the last has an end of its own.
                     let next = self.its.get(end).map(|at| &self.log[*at]);
-                    ours.add_ours(turn, next.is_none_or(|next| next.one_with != turn.one_with));
+                    let has_end = next.is_none_or(|next| next.one_with != turn.one_with);
+                    ours.add_ours(turn, has_end, &self.told_prompts);
                 } else {
                     ours.add(turn, &[turn.user]);
                 }
@@ -298,6 +302,11 @@ impl<'a> Search<'a> {
     }
 }
 
+/// All prompts that a replay tells.
+pub(super) fn told_prompts(replay: &[Turn]) -> BTreeSet<Sum> {
+    replay.iter().flat_map(Turn::pieces).collect()
+}
+
 /// What the user and the agent say in some turns, whatever is said in which of them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Said {
@@ -309,6 +318,8 @@ pub(super) struct Said {
     letters: Letters,
     /// What each answer is made of that did not come to its end, and of which nothing need be told.
     cut_off: Vec<Letters>,
+    /// The prompts that failed or were stopped before anything was answered, and that are told nowhere.
+    unanswered: Vec<Letters>,
     /// The other answers, one behind the other.
     told: Sum,
     turns: usize,
@@ -325,10 +336,15 @@ impl Said {
         self.turns += 1;
     }
 
-    /// The same of a turn of the log: where it did not come to its end, the agent need not tell what was answered.
-    pub(super) fn add_ours(&mut self, turn: &Turn, has_end: bool) {
+    /// The same of a turn of the log: where it did not come to its end, the agent need not tell what was answered, nor, where nothing
+    /// was, the prompt, if that is not among those that it tells.
+    pub(super) fn add_ours(&mut self, turn: &Turn, has_end: bool, told_prompts: &BTreeSet<Sum>) {
         let told = self.told;
         self.add(turn, &[turn.user]);
+        let is_left_out = turn.outcome == Outcome::Nothing && !told_prompts.contains(&turn.user);
+        if is_left_out && self.unanswered.len() < MOST_CUT_OFF {
+            self.unanswered.push(Letters::of_sum(turn.user));
+        }
         if turn.took_part == Some(true) && !turn.is_finished() && !turn.agent.sum().is_empty() {
             if has_end {
                 self.told = told;
@@ -341,23 +357,33 @@ impl Said {
 
     /// Whether that one has all that is answered, but for some of what may be left out of it.
     fn is_answered_by(&self, other: &Self) -> bool {
-        let mut all = vec![other.letters];
-        for cut_off in &self.cut_off {
-            let with: Vec<Letters> = all.iter().map(|letters| letters.and(*cut_off)).collect();
-            all.extend(with);
-        }
-        all.contains(&self.letters)
+        is_without(self.letters, other.letters, &self.cut_off)
+    }
+
+    /// Whether that one has all that is asked, but for some of what may be left out of it.
+    fn is_asked_by(&self, other: &Self) -> bool {
+        self.asked == other.asked || is_without(self.prompts, other.prompts, &self.unanswered)
     }
 
     /// Whether both say the same: of what was said at the same time, in whichever order. Otherwise nothing is left out of what was
     /// answered, but where the other has prompts of several turns as one.
     pub(super) fn is_same(&self, other: &Self, is_at_once: bool) -> bool {
         if is_at_once {
-            return (self.asked == other.asked || self.prompts == other.prompts) && self.is_answered_by(other);
+            return self.is_asked_by(other) && self.is_answered_by(other);
         }
         let is_answered = self.answered == other.answered || self.told == other.answered && self.turns > other.turns;
         is_answered && self.asked == other.asked && self.prompts == other.prompts
     }
+}
+
+/// Whether `rest` is all of these letters without some of what may be left out.
+fn is_without(all: Letters, rest: Letters, left_out: &[Letters]) -> bool {
+    let mut ways = vec![rest];
+    for left_out in left_out {
+        let with: Vec<Letters> = ways.iter().map(|letters| letters.and(*left_out)).collect();
+        ways.extend(with);
+    }
+    ways.contains(&all)
 }
 
 /// Those of these turns, which are in the order in which they stand, that were begun before others had come to their end, also where

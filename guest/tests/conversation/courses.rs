@@ -31,9 +31,9 @@ const HABITS: [Habit; 5] = [
 ];
 
 /// What is done in two windows: small letters in the first, large ones in the second. `y`, `c` and `i` send a prompt, `s` has the agent
-/// answer it, `.` (`:`) the same and come to its end, `x` the user have it stop, `e` it fail; `q` opens another window in this one's
-/// place.
-const STEPS: &str = "ycYCiIs.S:xXeEqQ";
+/// answer it, `.` (`:`) the same and come to its end, `x` the user have it stop, `e` it fail, `r` refuse it; `q` opens another window in
+/// this one's place.
+const STEPS: &str = "ycYCiIs.S:xXeErRqQ";
 
 /// Prompts, and how they are answered. The last is an image.
 const WORDS: [(&str, &str); 3] = [("yes", "OK."), ("continue", "Done."), (IMAGE, "A picture.")];
@@ -50,7 +50,8 @@ enum Words {
 const FOUND: &[&str] = &[
     // One window goes on behind a turn of the other's with one that is stopped, fails, or is not waited for,
     "y.YY", "y.YC", "y.CY", "y.YXY", "y.CXC", "y.YEqc.", "YEI:c.Y:", // and both are at several at once.
-    "yYYX", "ycyCe", "yyYYY", "yYcY:", "yYyYY", "yccCC", "yscCY", "yCYyY", "yyyYe", "yecCc", "iYsi", "yYXYY",
+    "yxcryYE.", "yxcryY:.", "yYYX", "ycyCe", "yyYYY", "yYcY:", "yYyYY", "yccCC", "yscCY", "yCYyY", "yyyYe", "yecCc",
+    "iYsi", "yYXYY",
 ];
 
 /// What an agent has kept.
@@ -89,6 +90,9 @@ struct Turn {
     has_answered: bool,
     /// What is kept of it once it has come to its end.
     items: Vec<Value>,
+    /// Behind what it was begun, and how much was kept then.
+    behind: Option<usize>,
+    begun_at: usize,
 }
 
 /// A window, with a program of the agent of its own.
@@ -169,7 +173,8 @@ impl<'a> Course<'a> {
                     let prompt = word.trim_end_matches(|letter: char| letter.is_ascii_digit());
                     let (_, answer) = WORDS.into_iter().find(|(known, _)| *known == prompt).unwrap();
                     let answer = format!("{answer}{number}");
-                    let turn = Turn { request: message, blocks, answer, has_answered: false, items: Vec::new() };
+                    let (has_answered, items, behind, begun_at) = Default::default();
+                    let turn = Turn { request: message, blocks, answer, has_answered, items, behind, begun_at };
                     self.windows[at].queue.push_back(turn);
                     self.take_up(at);
                 }
@@ -193,8 +198,8 @@ impl<'a> Course<'a> {
             return;
         }
         let Some(mut turn) = self.windows[at].queue.pop_front() else { return };
-        let blocks = std::mem::take(&mut turn.blocks);
-        for block in blocks {
+        (turn.behind, turn.begun_at) = (self.windows[at].last, self.kept.items.len());
+        for block in turn.blocks.clone() {
             let told = json!({"sessionUpdate": "user_message_chunk", "content": block});
             if self.habit.keeps_at_once {
                 self.keep(at, told);
@@ -231,6 +236,16 @@ impl<'a> Course<'a> {
         out
     }
 
+    /// What it refuses it does not keep.
+    fn refuse(&mut self, at: usize) -> Out {
+        if let Some(turn) = &mut self.windows[at].running {
+            turn.items.clear();
+            self.kept.items.truncate(turn.begun_at);
+            self.windows[at].last = turn.behind;
+        }
+        self.end(at, &json!({"error": {"code": -32602, "message": "refused"}}))
+    }
+
     fn stop(&mut self, at: usize) -> Out {
         let mut out = Out::default();
         while self.windows[at].running.is_some() {
@@ -247,6 +262,11 @@ impl<'a> Course<'a> {
             'y' | 'c' | 'i' => window.queue.len() < 2,
             's' => window.running.as_ref().is_some_and(|turn| !turn.has_answered),
             'q' => true,
+            // Behind what others have said meanwhile nothing is taken out.
+            'r' => window.running.as_ref().is_some_and(|turn| {
+                let kept = if self.habit.keeps_at_once { turn.blocks.len() } else { 0 };
+                !turn.has_answered && self.kept.items.len() == turn.begun_at + kept
+            }),
             _ => window.running.is_some(),
         };
         if can {
@@ -289,6 +309,7 @@ impl<'a> Course<'a> {
                 self.windows[at].desk.client(json!({"method": "session/cancel", "params": params}))
             }
             'e' => self.end(at, &json!({"error": {"code": -32603, "message": "it failed"}})),
+            'r' => self.refuse(at),
             _ => {
                 leave(std::mem::replace(&mut self.windows[at], Window::new(self.store, self.world)).desk);
                 return self.load(at);
