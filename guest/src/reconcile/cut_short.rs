@@ -36,14 +36,7 @@ pub(super) fn told_by_prompts(
         let prompts = replay[told].pieces();
         let by_last = prompts.split_last().map(|(last, before)| (*last, before));
         // A prompt of no words (an image) is told with the words before it.
-        let ways = by_last.into_iter().chain([(Sum::default(), &prompts[..])]).filter(|(_, before)| !before.is_empty());
-        let groups_of = |(last, before): (Sum, &[Sum])| {
-            let ends = ends.get(&last).map_or(&[][..], |ends| ends);
-            let ends = ends[ends.partition_point(|end| *end < free)..].iter().copied();
-            let ends = ends.filter(|end| has_all_of(turns[*end], &replay[told]));
-            let groups = ends.filter_map(|end| Some(free + first_of(&turns[free..end], before)?..end + 1));
-            groups.collect::<Vec<_>>()
-        };
+        let mut ways = by_last.into_iter().chain([(Sum::default(), &prompts[..])]);
         let is_whole = |group: &Range<usize>| {
             let group = &its[group.clone()];
             // Where all that is said in them is told, they are compared as they are, unless the first would be taken for all of it.
@@ -52,7 +45,17 @@ pub(super) fn told_by_prompts(
             let is_known = may_be_told_by_prompts(group, log, &replay[told]);
             !is_same && is_known && group.iter().all(|at| !found.contains(at)) && is_apart(group, log)
         };
-        if let Some(group) = ways.flat_map(groups_of).find(is_whole) {
+        let group = ways.find_map(|(last, before)| {
+            if before.is_empty() {
+                return None;
+            }
+            let ends = ends.get(&last).map_or(&[][..], |ends| ends);
+            let ends = ends[ends.partition_point(|end| *end < free)..].iter().copied();
+            let mut ends = ends.filter(|end| has_all_of(turns[*end], &replay[told]));
+            let group = |end| Some(free + first_of(&turns[free..end], before)?..end + 1).filter(is_whole);
+            ends.find_map(group)
+        });
+        if let Some(group) = group {
             free = group.end;
             by_prompts.push(Same { turns: its[group].to_vec(), told: told..told + 1 });
         }

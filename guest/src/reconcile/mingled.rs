@@ -14,7 +14,7 @@ use super::cut_short;
 use super::joining::{self, Same, is_apart, its_in};
 use super::sum::Sum;
 use super::text::Letters;
-use super::turn::{MOST_JOINED, Outcome, Turn};
+use super::turn::{MOST_JOINED, Turn};
 
 /// How many turns that follow each other are looked at.
 const MOST: usize = 64;
@@ -114,8 +114,8 @@ struct Search<'a> {
     told: Told,
     /// The turns of the replay that begin with this prompt, or are begun by it as a whole.
     places: BTreeMap<Sum, Vec<usize>>,
-    /// All prompts that are told.
-    told_prompts: BTreeSet<Sum>,
+    /// The prompts of which the replay lacks some.
+    untold: BTreeSet<Sum>,
     /// Those that were put together with prompts before which nobody had answered, by the last of their prompts.
     ends: BTreeMap<Sum, Vec<usize>>,
     /// Those of `its` that were begun before others had come to their end, with those that are one with one of them to readers.
@@ -134,8 +134,8 @@ impl<'a> Search<'a> {
                 ends.entry(*last).or_default().push(place);
             }
         }
-        let (told, told_prompts, at_once) = (Told::Whole, told_prompts(replay), at_once(log, its));
-        Self { log, its, replay, told, places, told_prompts, ends, at_once }
+        let (told, untold, at_once) = (Told::Whole, untold(log, replay), at_once(log, its));
+        Self { log, its, replay, told, places, untold, ends, at_once }
     }
 
     fn all(&self) -> Vec<Same> {
@@ -206,7 +206,7 @@ impl<'a> Search<'a> {
                     // Of prompts that were not waited for only the last has an end of its own.
                     let next = self.its.get(end).map(|at| &self.log[*at]);
                     let has_end = next.is_none_or(|next| next.one_with != turn.one_with);
-                    ours.add_ours(turn, has_end, &self.told_prompts);
+                    ours.add_ours(turn, has_end, &self.untold);
                 } else {
                     ours.add(turn, &[turn.user]);
                 }
@@ -302,9 +302,16 @@ impl<'a> Search<'a> {
     }
 }
 
-/// All prompts that a replay tells.
-pub(super) fn told_prompts(replay: &[Turn]) -> BTreeSet<Sum> {
-    replay.iter().flat_map(Turn::pieces).collect()
+/// The prompts that the replay tells less often than the log does.
+pub(super) fn untold(log: &[Turn], replay: &[Turn]) -> BTreeSet<Sum> {
+    let mut missing: BTreeMap<Sum, i64> = BTreeMap::new();
+    for turn in log.iter().filter(|turn| turn.took_part != Some(false)) {
+        *missing.entry(turn.user).or_default() += 1;
+    }
+    for prompt in replay.iter().flat_map(Turn::pieces) {
+        *missing.entry(prompt).or_default() -= 1;
+    }
+    missing.into_iter().filter(|(_, missing)| *missing > 0).map(|(prompt, _)| prompt).collect()
 }
 
 /// What the user and the agent say in some turns, whatever is said in which of them.
@@ -318,7 +325,7 @@ pub(super) struct Said {
     letters: Letters,
     /// What each answer is made of that did not come to its end, and of which nothing need be told.
     cut_off: Vec<Letters>,
-    /// The prompts that failed or were stopped before anything was answered, and that are told nowhere.
+    /// The prompts of turns that did not come to their end, of which some are not told.
     unanswered: Vec<Letters>,
     /// The other answers, one behind the other.
     told: Sum,
@@ -336,12 +343,12 @@ impl Said {
         self.turns += 1;
     }
 
-    /// The same of a turn of the log: where it did not come to its end, the agent need not tell what was answered, nor, where nothing
-    /// was, the prompt, if that is not among those that it tells.
-    pub(super) fn add_ours(&mut self, turn: &Turn, has_end: bool, told_prompts: &BTreeSet<Sum>) {
+    /// The same of a turn of the log: where it did not come to its end, the agent need not tell what was answered, nor the prompt, if
+    /// it tells fewer of those.
+    pub(super) fn add_ours(&mut self, turn: &Turn, has_end: bool, untold: &BTreeSet<Sum>) {
         let told = self.told;
         self.add(turn, &[turn.user]);
-        let is_left_out = turn.outcome == Outcome::Nothing && !told_prompts.contains(&turn.user);
+        let is_left_out = turn.window != 0 && !turn.is_finished() && untold.contains(&turn.user);
         if is_left_out && self.unanswered.len() < MOST_CUT_OFF {
             self.unanswered.push(Letters::of_sum(turn.user));
         }

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::joining::{self, Same, is_apart, its_in};
-use super::mingled::{Said, at_once, told_prompts};
+use super::mingled::{Said, at_once, untold};
 use super::sum::Sum;
 use super::turn::Turn;
 
@@ -40,8 +40,7 @@ fn since_alike(log: &[Turn], its: &[usize], replay: &[Turn], mut alike: usize) -
         alike -= 1;
     }
     let is_some = alike < its.len() && alike < replay.len();
-    let prompts = told_prompts(replay);
-    let same = || said_in(log, &its[alike..], &prompts).is_same(&told_in(&replay[alike..]), true);
+    let same = || said_in(log, &its[alike..], &untold(log, replay)).is_same(&told_in(&replay[alike..]), true);
     (is_some && same()).then(|| Same { turns: its[alike..].to_vec(), told: alike..replay.len() })
 }
 
@@ -54,8 +53,8 @@ fn of_a_branch<'a>(log: &'a [Turn], its: &[usize], replay: &'a [Turn]) -> Option
         return None;
     }
     let theirs = told_in(replay);
-    let prompts = told_prompts(replay);
-    let before = said_in(log, &its[..tail], &prompts);
+    let untold = untold(log, replay);
+    let before = said_in(log, &its[..tail], &untold);
     let branch = |window: u16, begin: usize| {
         let (its, others): (Vec<usize>, Vec<usize>) = its[begin..].iter().partition(|at| log[**at].window == window);
         let end = its.iter().map(|at| log[*at].at.end()).max()?;
@@ -66,7 +65,7 @@ fn of_a_branch<'a>(log: &'a [Turn], its: &[usize], replay: &'a [Turn]) -> Option
         let (branch, others) = branch(window, begin)?;
         let mut said = before.clone();
         let behind = [&its[tail..begin], &branch].concat();
-        add(&mut said, log, &behind, &prompts);
+        add(&mut said, log, &behind, &untold);
         said.is_same(&theirs, true).then(|| ([&its[..tail], &behind].concat(), others))
     };
     let begins = |window: u16| (tail..its.len()).rev().find_map(|begin| told_behind(window, begin));
@@ -88,17 +87,17 @@ fn of_a_branch<'a>(log: &'a [Turn], its: &[usize], replay: &'a [Turn]) -> Option
 }
 
 /// What is said in these turns of the log.
-fn said_in(log: &[Turn], turns: &[usize], told_prompts: &BTreeSet<Sum>) -> Said {
+fn said_in(log: &[Turn], turns: &[usize], untold: &BTreeSet<Sum>) -> Said {
     let mut said = Said::default();
-    add(&mut said, log, turns, told_prompts);
+    add(&mut said, log, turns, untold);
     said
 }
 
 /// Adds these turns of the log. Of prompts that were not waited for only the last has an end of its own.
-fn add(said: &mut Said, log: &[Turn], turns: &[usize], told_prompts: &BTreeSet<Sum>) {
+fn add(said: &mut Said, log: &[Turn], turns: &[usize], untold: &BTreeSet<Sum>) {
     for (place, at) in turns.iter().enumerate() {
         let next = turns.get(place + 1).map(|next| &log[*next]);
-        said.add_ours(&log[*at], next.is_none_or(|next| next.one_with != log[*at].one_with), told_prompts);
+        said.add_ours(&log[*at], next.is_none_or(|next| next.one_with != log[*at].one_with), untold);
     }
 }
 

@@ -17,17 +17,32 @@ struct Habit {
     name: &'static str,
     /// A prompt as it is taken up and each word of an answer as it is said, or both once the turn has come to its end.
     keeps_at_once: bool,
+    /// What fails or is stopped.
+    keeps_failed: bool,
     /// Each of its programs goes on behind what it has itself; what is loaded is what leads to the last word of all.
     has_branches: bool,
     has_ids: bool,
 }
 
-const HABITS: [Habit; 5] = [
-    Habit { name: "one transcript", keeps_at_once: true, has_branches: false, has_ids: false },
-    Habit { name: "one transcript with ids", keeps_at_once: true, has_branches: false, has_ids: true },
-    Habit { name: "one transcript at the end", keeps_at_once: false, has_branches: false, has_ids: false },
-    Habit { name: "branches", keeps_at_once: true, has_branches: true, has_ids: false },
-    Habit { name: "branches with ids", keeps_at_once: true, has_branches: true, has_ids: true },
+const HABITS: [Habit; 6] = [
+    Habit { name: "one transcript", keeps_at_once: true, keeps_failed: true, has_branches: false, has_ids: false },
+    Habit {
+        name: "one transcript with ids",
+        keeps_at_once: true,
+        keeps_failed: true,
+        has_branches: false,
+        has_ids: true,
+    },
+    Habit {
+        name: "one transcript at the end",
+        keeps_at_once: false,
+        keeps_failed: true,
+        has_branches: false,
+        has_ids: false,
+    },
+    Habit { name: "what ended well", keeps_at_once: false, keeps_failed: false, has_branches: false, has_ids: false },
+    Habit { name: "branches", keeps_at_once: true, keeps_failed: true, has_branches: true, has_ids: false },
+    Habit { name: "branches with ids", keeps_at_once: true, keeps_failed: true, has_branches: true, has_ids: true },
 ];
 
 /// What is done in two windows: small letters in the first, large ones in the second. `y`, `c` and `i` send a prompt, `s` has the agent
@@ -226,8 +241,10 @@ impl<'a> Course<'a> {
 
     fn end(&mut self, at: usize, how: &Value) -> Out {
         let Some(turn) = self.windows[at].running.take() else { return Out::default() };
-        for told in turn.items {
-            self.keep(at, told);
+        if self.habit.keeps_failed || how["result"]["stopReason"] == "end_turn" {
+            for told in turn.items {
+                self.keep(at, told);
+            }
         }
         let mut answer = how.clone();
         answer["id"] = turn.request["id"].clone();
