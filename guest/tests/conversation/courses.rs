@@ -11,38 +11,34 @@ use serde_json::{Value, json};
 use crate::desk::{Desk, Out, World, chunk, update};
 use crate::scenes::{CWD, ask_load, leave, load_told, mark, words};
 
+/// When an agent keeps what is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Keeps {
+    /// A prompt as it is taken up, and each word of an answer as it is said.
+    AtOnce,
+    /// Both once the turn has come to its end.
+    AtItsEnd,
+    /// Both once the turn has come to its end, if that was a good one.
+    WhatEndedWell,
+}
+
 /// How an agent keeps what is said.
 #[derive(Debug, Clone, Copy)]
 struct Habit {
     name: &'static str,
-    /// A prompt as it is taken up and each word of an answer as it is said, or both once the turn has come to its end.
-    keeps_at_once: bool,
-    /// What fails or is stopped.
-    keeps_failed: bool,
+    keeps: Keeps,
     /// Each of its programs goes on behind what it has itself; what is loaded is what leads to the last word of all.
     has_branches: bool,
     has_ids: bool,
 }
 
 const HABITS: [Habit; 6] = [
-    Habit { name: "one transcript", keeps_at_once: true, keeps_failed: true, has_branches: false, has_ids: false },
-    Habit {
-        name: "one transcript with ids",
-        keeps_at_once: true,
-        keeps_failed: true,
-        has_branches: false,
-        has_ids: true,
-    },
-    Habit {
-        name: "one transcript at the end",
-        keeps_at_once: false,
-        keeps_failed: true,
-        has_branches: false,
-        has_ids: false,
-    },
-    Habit { name: "what ended well", keeps_at_once: false, keeps_failed: false, has_branches: false, has_ids: false },
-    Habit { name: "branches", keeps_at_once: true, keeps_failed: true, has_branches: true, has_ids: false },
-    Habit { name: "branches with ids", keeps_at_once: true, keeps_failed: true, has_branches: true, has_ids: true },
+    Habit { name: "one transcript", keeps: Keeps::AtOnce, has_branches: false, has_ids: false },
+    Habit { name: "one transcript with ids", keeps: Keeps::AtOnce, has_branches: false, has_ids: true },
+    Habit { name: "one transcript, turn by turn", keeps: Keeps::AtItsEnd, has_branches: false, has_ids: false },
+    Habit { name: "what ended well", keeps: Keeps::WhatEndedWell, has_branches: false, has_ids: false },
+    Habit { name: "branches", keeps: Keeps::AtOnce, has_branches: true, has_ids: false },
+    Habit { name: "branches with ids", keeps: Keeps::AtOnce, has_branches: true, has_ids: true },
 ];
 
 /// What is done in two windows: small letters in the first, large ones in the second. `y`, `c` and `i` send a prompt, `s` has the agent
@@ -216,7 +212,7 @@ impl<'a> Course<'a> {
         (turn.behind, turn.begun_at) = (self.windows[at].last, self.kept.items.len());
         for block in turn.blocks.clone() {
             let told = json!({"sessionUpdate": "user_message_chunk", "content": block});
-            if self.habit.keeps_at_once {
+            if self.habit.keeps == Keeps::AtOnce {
                 self.keep(at, told);
             } else {
                 turn.items.push(told);
@@ -231,7 +227,7 @@ impl<'a> Course<'a> {
         turn.has_answered = true;
         let told = chunk("agent_message_chunk", &turn.answer);
         *self.said.entry(turn.answer.clone()).or_default() += 1;
-        if self.habit.keeps_at_once {
+        if self.habit.keeps == Keeps::AtOnce {
             self.keep(at, told.clone());
         } else {
             turn.items.push(told.clone());
@@ -241,7 +237,7 @@ impl<'a> Course<'a> {
 
     fn end(&mut self, at: usize, how: &Value) -> Out {
         let Some(turn) = self.windows[at].running.take() else { return Out::default() };
-        if self.habit.keeps_failed || how["result"]["stopReason"] == "end_turn" {
+        if self.habit.keeps != Keeps::WhatEndedWell || how["result"]["stopReason"] == "end_turn" {
             for told in turn.items {
                 self.keep(at, told);
             }
@@ -281,7 +277,7 @@ impl<'a> Course<'a> {
             'q' => true,
             // Behind what others have said meanwhile nothing is taken out.
             'r' => window.running.as_ref().is_some_and(|turn| {
-                let kept = if self.habit.keeps_at_once { turn.blocks.len() } else { 0 };
+                let kept = if self.habit.keeps == Keeps::AtOnce { turn.blocks.len() } else { 0 };
                 !turn.has_answered && self.kept.items.len() == turn.begun_at + kept
             }),
             _ => window.running.is_some(),
