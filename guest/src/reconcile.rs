@@ -41,6 +41,7 @@ mod sum;
 mod summary;
 mod tail;
 mod text;
+mod together;
 mod told;
 mod told_apart;
 mod turn;

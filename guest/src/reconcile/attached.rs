@@ -99,6 +99,12 @@ impl AttachedPrompts {
         self.images.named(text)
     }
 
+    /// Whether this content block is an image that was sent in one of the prompts.
+    pub(super) fn has_image(&self, block: &RawValue) -> bool {
+        let block = serde_json::from_str::<Block<'_>>(block.get()).ok();
+        block.and_then(|block| block.image(|address| self.images.has(address))).unwrap_or_default()
+    }
+
     /// Whether a client has said this to the agent alone, in one of its prompts.
     pub(super) fn has_for_agent(&self, text: &str) -> bool {
         !self.for_agent.is_empty() && self.for_agent.contains(&Sum::of(text))
@@ -165,15 +171,15 @@ impl AttachedPrompts {
 }
 
 impl Block<'_> {
-    /// What stands for the address that has all of the data of an image, if this is one.
-    fn image(&self, images: &mut Images) -> Option<String> {
+    /// What comes of the address that has all of the data of an image, if this is one.
+    fn image<T>(&self, with: impl FnOnce(&[&str]) -> T) -> Option<T> {
         let resource = self.resource.as_ref();
         let (data, media_type) = match self.kind.as_str() {
             "image" => (self.data, self.media_type.as_deref()),
             _ => (resource?.blob, resource?.media_type.as_deref().filter(|kind| kind.starts_with("image/"))),
         };
         let data = string(data?)?;
-        Some(images.note(&["data:", media_type?, ";base64,", &data]))
+        Some(with(&["data:", media_type?, ";base64,", &data]))
     }
 }
 
@@ -209,7 +215,7 @@ impl Prompt {
             }
             is_text = false;
             let block: Block<'_> = serde_json::from_str(block.get()).ok()?;
-            let image = block.image(images);
+            let image = block.image(|address| images.note(address));
             let Block { kind, uri, name, resource, .. } = block;
             let Resource { uri: address, text, .. } = resource.unwrap_or_default();
             let names = [uri, name, address, image].into_iter().flatten();

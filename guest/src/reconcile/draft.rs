@@ -305,11 +305,19 @@ impl Draft {
             return self.both(rest, replay, is_enclosed);
         }
         // It was prompted behind what was cut off, which so nobody went back behind.
-        let is_told_prompt = |turn: &Turn| !turn.user.is_empty() && told_by(turn, replay).is_some();
-        let told = log.iter().rfind(|turn| is_told_prompt(turn)).map_or(0, |last| last.at.start());
+        let was_cut_off = |turn: &Turn| turn.window != 0 && !turn.is_finished();
+        let is_told_prompt = |turn: &&Turn| !turn.user.is_empty() && told_by(turn, replay).is_some();
+        let last_told = log.iter().any(was_cut_off).then(|| log.iter().rfind(is_told_prompt)).flatten();
+        let told = last_told.map_or(0, |last| last.at.start());
+        // An agent that tells prompts as they were said has not kept one that it does not tell, if nothing came of that.
+        let is_as_said = self.prompts == Prompts::AsSaid && replay.iter().any(|turn| !turn.user.is_empty());
+        let is_told_wordless = replay.iter().any(Turn::is_silent);
+        let is_not_kept = |turn: &Turn| {
+            let is_told = turn.user.is_empty() && is_told_wordless;
+            is_as_said && !is_told && !turn.is_command && turn.agent.sum().is_empty()
+        };
         let is_left_out = |turn: &Turn| {
-            let was_cut_off = turn.window != 0 && !turn.is_finished();
-            was_cut_off && turn.at.end() < told && told_by(turn, replay).is_none()
+            was_cut_off(turn) && (turn.at.end() < told || is_not_kept(turn)) && told_by(turn, replay).is_none()
         };
         let (known, unknown): (Vec<&Turn>, Vec<&Turn>) =
             log.iter().partition(|turn| is_known(turn) && !is_left_out(turn));

@@ -231,7 +231,11 @@ impl Fold {
                     self.end_of_others(None);
                 }
                 let text = content.and_then(text_of).map(|text| as_typed(self.without_directory(text)));
+                let image = content.filter(|_| text.is_none()).map(|content| self.attached.has_image(content));
                 self.user(number, message, text.into_iter());
+                if let (Some(is_sent), Some(open)) = (image, &mut self.open) {
+                    open.said.see(is_sent, open.places.is_just(number));
+                }
             }
             Event::ForAgent { message, content } => {
                 if entry.is_some_and(|entry| entry.turn.is_none() && entry.speaker.is_none()) {
@@ -346,8 +350,23 @@ impl Fold {
         });
         let strip = self.strip;
         if let Some(open) = &mut self.open {
+            if has_text && self.grain == Grain::Turns {
+                open.said.may_begin(number);
+            }
             texts.for_each(|text| open.said.hear(&text, strip, &self.attached));
         }
+    }
+
+    /// Ends what the user is saying at the last place where it is prompts that the agent may have kept alone, if the whole is nothing
+    /// that the user has sent through the layer: what is told behind them was said elsewhere.
+    fn part_from_alone(&mut self) {
+        let Some(Open { said: Said::User(heard), .. }) = &self.open else { return };
+        let Some((number, before, behind)) = heard.parted(self.strip, &self.attached, &self.wanted) else { return };
+        let Some(open) = &mut self.open else { return };
+        let Some(places) = open.places.split_off(number) else { return };
+        let rest = open.parted(places, before, behind);
+        self.close(Behind::AnotherTurn);
+        self.open = Some(rest);
     }
 
     /// Whether this message of the user's comes behind another that is all the agent has kept of a turn: of that the log has more. What
@@ -443,6 +462,7 @@ impl Fold {
 
     /// Something that no user said: the user is done.
     fn anything_else(&mut self, number: u64) {
+        self.part_from_alone();
         self.entry(number);
         self.user_is_done();
     }
@@ -476,6 +496,7 @@ impl Fold {
     }
 
     fn close(&mut self, behind: Behind) {
+        self.part_from_alone();
         self.user_is_done();
         let Some(mut open) = self.open.take() else { return };
         open.end_plan();

@@ -14,6 +14,8 @@ use crate::transcript::before_hook;
 
 /// How much of a user's message is looked through for the layer's own words, which stand in front.
 const LOOKED_THROUGH: usize = 256 * 1024;
+/// At how many places of what is told as one message it is looked whether another begins.
+const MOST_BEGUN: usize = 32;
 
 /// What is told of a user's message that is under way.
 #[derive(Debug, Default)]
@@ -24,6 +26,10 @@ pub(super) struct Heard {
     all: Option<String>,
     /// What stands in both for the addresses of images, and what these are.
     addresses: BTreeMap<String, Sum>,
+    /// Images that were sent in prompts are told, and nothing else yet.
+    is_images: bool,
+    /// The entries with which more was said that need not be of the same message, and how much was said before each.
+    begun: Vec<(u64, usize)>,
 }
 
 impl Heard {
@@ -51,6 +57,46 @@ impl Heard {
     /// Writes a part of it as it was told.
     pub(super) fn write(&self, text: &str, writer: &mut Writer) {
         images::write(text, &self.addresses, writer);
+    }
+
+    /// The user adds something that is no text: an image that was sent in a prompt, or something else.
+    pub(super) fn see(&mut self, is_sent_image: bool, is_first: bool) {
+        self.is_images = self.said.is_empty() && is_sent_image && (is_first || self.is_images);
+    }
+
+    /// With this entry the user may begin another message.
+    pub(super) fn may_begin(&mut self, number: u64) {
+        if (!self.said.is_empty() || self.is_images) && self.begun.len() < MOST_BEGUN {
+            self.begun.push((number, self.said.len()));
+        }
+    }
+
+    /// Where another message begins behind prompts of which nobody has seen more than those, if the whole is none that the user has sent:
+    /// the entry, what was said up to there, and the rest.
+    pub(super) fn parted(
+        &self,
+        strip: Strip,
+        attached: &AttachedPrompts,
+        wanted: &Wanted,
+    ) -> Option<(u64, Self, Self)> {
+        if self.all.is_some() {
+            return None;
+        }
+        let said_before = |length: usize| without_elements(strip(&self.said[..length]));
+        let is_alone = |(_, length): &&(u64, usize)| match length {
+            0 => wanted.has_wordless_unanswered(),
+            length => wanted.is_unanswered(&said_before(*length), attached),
+        };
+        let (number, length) = *self.begun.iter().rev().find(is_alone)?;
+        let sent = self.as_sent(strip, attached, wanted);
+        let mut whole = Writer::default();
+        self.write(&sent, &mut whole);
+        if wanted.is_prompt(whole.sum()) || !wanted.pieces_of(&sent).is_empty() {
+            return None;
+        }
+        let part = |said: &str| Self { said: said.to_owned(), addresses: self.addresses.clone(), ..Self::default() };
+        let (before, behind) = self.said.split_at(length);
+        Some((number, part(before), part(behind)))
     }
 
     /// Something is told that a client has said to the agent alone.

@@ -31,6 +31,16 @@ impl Images {
         name(hash)
     }
 
+    /// Whether the address that has these parts is that of one of them.
+    pub(super) fn has(&self, address: &[&str]) -> bool {
+        let length = address.iter().map(|part| part.len()).sum();
+        self.has_length(length) && self.0.contains(&(length, checksum::hash(address)))
+    }
+
+    fn has_length(&self, length: usize) -> bool {
+        self.0.range((length, 0)..=(length, u64::MAX)).next().is_some()
+    }
+
     /// A text with names in the places of the addresses of these images, if it has any.
     pub(super) fn named(&self, text: &str) -> Option<Named> {
         if self.0.is_empty() {
@@ -54,10 +64,7 @@ impl Images {
 
     /// What stands for this address, if it is one of these.
     fn name(&self, address: &str) -> Option<String> {
-        let length = address.len();
-        self.0.range((length, 0)..=(length, u64::MAX)).next()?;
-        let hash = checksum::hash(&[address]);
-        self.0.contains(&(length, hash)).then(|| name(hash))
+        self.has(&[address]).then(|| name(checksum::hash(&[address])))
     }
 }
 

@@ -14,6 +14,7 @@ use super::cut_short;
 use super::joining::{self, Same, is_apart, its_in};
 use super::sum::Sum;
 use super::text::Letters;
+use super::together::Together;
 use super::turn::{MOST_JOINED, Turn};
 
 /// How many turns that follow each other are looked at.
@@ -396,16 +397,12 @@ fn is_without(all: Letters, rest: Letters, left_out: &[Letters]) -> bool {
 /// Those of these turns, which are in the order in which they stand, that were begun before others had come to their end, also where
 /// they were written late, or in which the agent said something by itself; with them those that are one with one of them to readers.
 pub(super) fn at_once(log: &[Turn], its: &[usize]) -> Vec<Range<usize>> {
-    let mut ends: BTreeMap<u32, u64> = BTreeMap::new();
-    for at in its {
-        let end = ends.entry(log[*at].one_with).or_default();
-        *end = log[*at].at.end().max(*end);
-    }
+    let together = Together::of(its.iter().map(|at| &log[*at]));
     // Each with the last entry of all of its turns.
     let mut groups: Vec<(Range<usize>, u64)> = Vec::new();
     for (place, at) in its.iter().enumerate() {
         let turn = &log[*at];
-        let mut group = (place..place + 1, ends.get(&turn.one_with).copied().unwrap_or_default());
+        let mut group = (place..place + 1, together.end_of(turn));
         while let Some((before, end)) = groups.pop_if(|(_, end)| turn.begun_at() < *end) {
             group = (before.start..group.0.end, end.max(group.1));
         }

@@ -22,39 +22,48 @@ type Sides<'a> = (Cow<'a, [Turn]>, Cow<'a, [Turn]>);
 /// Both sides, each way in which turns of both are one then; none where nothing was said at the same time.
 pub(super) fn joined<'a>(log: &'a [Turn], replay: &'a [Turn]) -> Vec<Sides<'a>> {
     let its = its_in(log, 0..log.len());
-    let alike = its.iter().zip(replay).take_while(|(at, theirs)| log[**at].said() == theirs.said()).count();
+    let alike = alike(log, &its, replay);
     let is_queued = |two: &[usize]| log[two[0]].one_with == log[two[1]].one_with;
     let is_at_once = at_once(log, &its).iter().any(|group| group.end > alike)
         || its[alike.saturating_sub(1)..].windows(2).any(is_queued);
-    let all = is_at_once.then(|| since_alike(log, &its, replay, alike)).flatten();
+    let untold = untold(log, replay);
+    let all = is_at_once.then(|| since_alike(log, &its, replay, &untold)).flatten();
     let all = all.map(|same| joining::joined(log, replay, vec![same], Vec::new()));
-    all.into_iter().chain(of_a_branch(log, &its, replay)).collect()
+    all.into_iter().chain(of_a_branch(log, &its, replay, &untold)).collect()
 }
 
 /// All that stands behind what both begin with, if it is made of the same prompts and answers.
-fn since_alike(log: &[Turn], its: &[usize], replay: &[Turn], mut alike: usize) -> Option<Same> {
-    if its.len().saturating_sub(alike) > MOST {
+fn since_alike(log: &[Turn], its: &[usize], replay: &[Turn], untold: &BTreeSet<Sum>) -> Option<Same> {
+    if its.len().saturating_sub(alike(log, its, replay)) > MOST {
         return None;
     }
-    while alike > 0 && !is_apart(&its[alike..], log) {
-        alike -= 1;
-    }
+    let alike = alike_apart(log, its, replay);
     let is_some = alike < its.len() && alike < replay.len();
-    let same = || said_in(log, &its[alike..], &untold(log, replay)).is_same(&told_in(&replay[alike..]), true);
+    let same = || said_in(log, &its[alike..], untold).is_same(&told_in(&replay[alike..]), true);
     (is_some && same()).then(|| Same { turns: its[alike..].to_vec(), told: alike..replay.len() })
+}
+
+/// With how many of these turns of the log the replay begins.
+fn alike(log: &[Turn], turns: &[usize], replay: &[Turn]) -> usize {
+    turns.iter().zip(replay).take_while(|(at, theirs)| log[**at].said() == theirs.said()).count()
+}
+
+/// The same, but for those that are one to readers with others behind them.
+fn alike_apart(log: &[Turn], turns: &[usize], replay: &[Turn]) -> usize {
+    let alike = alike(log, turns, replay);
+    (0..=alike).rev().find(|alike| is_apart(&turns[*alike..], log)).unwrap_or_default()
 }
 
 /// All of the replay, if it tells what was said up to where a branch begins, and behind that what was said in one window. What was
 /// said in others is then as if others had said it.
-fn of_a_branch<'a>(log: &'a [Turn], its: &[usize], replay: &'a [Turn]) -> Option<Sides<'a>> {
+fn of_a_branch<'a>(log: &'a [Turn], its: &[usize], replay: &'a [Turn], untold: &BTreeSet<Sum>) -> Option<Sides<'a>> {
     let tail = its.len().saturating_sub(MOST);
     let windows: BTreeSet<u16> = its[tail..].iter().map(|at| log[*at].window).filter(|window| *window != 0).collect();
     if windows.len() < 2 {
         return None;
     }
     let theirs = told_in(replay);
-    let untold = untold(log, replay);
-    let before = said_in(log, &its[..tail], &untold);
+    let before = said_in(log, &its[..tail], untold);
     let branch = |window: u16, begin: usize| {
         let (its, others): (Vec<usize>, Vec<usize>) = its[begin..].iter().partition(|at| log[**at].window == window);
         let end = its.iter().map(|at| log[*at].at.end()).max()?;
@@ -65,7 +74,7 @@ fn of_a_branch<'a>(log: &'a [Turn], its: &[usize], replay: &'a [Turn]) -> Option
         let (branch, others) = branch(window, begin)?;
         let mut said = before.clone();
         let behind = [&its[tail..begin], &branch].concat();
-        add(&mut said, log, &behind, &untold);
+        add(&mut said, log, &behind, untold);
         said.is_same(&theirs, true).then(|| ([&its[..tail], &behind].concat(), others))
     };
     let begins = |window: u16| (tail..its.len()).rev().find_map(|begin| told_behind(window, begin));
@@ -74,10 +83,7 @@ fn of_a_branch<'a>(log: &'a [Turn], its: &[usize], replay: &'a [Turn]) -> Option
     for at in others {
         log[at].took_part = Some(false);
     }
-    let mut alike = told.iter().zip(replay).take_while(|(at, theirs)| log[**at].said() == theirs.said()).count();
-    while alike > 0 && !is_apart(&told[alike..], &log) {
-        alike -= 1;
-    }
+    let alike = alike_apart(&log, &told, replay);
     if alike == told.len() || alike == replay.len() {
         return Some((Cow::Owned(log), Cow::Borrowed(replay)));
     }

@@ -71,6 +71,20 @@ impl Open {
         }
     }
 
+    /// What the user said before another message in it, and that, to which these places belong, as a turn by itself.
+    pub(super) fn parted(&mut self, places: Gathered, before: Heard, behind: Heard) -> Self {
+        self.said = Said::User(before);
+        Self {
+            places,
+            tag: self.tag.clone(),
+            took_part: self.took_part,
+            said: Said::User(behind),
+            message: self.message.clone(),
+            made: self.made,
+            ..Self::at(0)
+        }
+    }
+
     /// What comes next is no part of the same message.
     pub(super) fn end_message(&mut self) {
         if let Said::Agent { agent, .. } = &self.said {
@@ -130,6 +144,20 @@ impl Said {
             }
             Self::UserAtLength(writer) => writer.push(text),
             Self::Agent { .. } => {}
+        }
+    }
+
+    /// The user adds something that is no text: an image that was sent in a prompt, or something else.
+    pub(super) fn see(&mut self, is_sent_image: bool, is_first: bool) {
+        if let Self::User(heard) = self {
+            heard.see(is_sent_image, is_first);
+        }
+    }
+
+    /// With this entry the user may begin another message.
+    pub(super) fn may_begin(&mut self, number: u64) {
+        if let Self::User(heard) = self {
+            heard.may_begin(number);
         }
     }
 

@@ -70,6 +70,19 @@ impl Gathered {
         }
     }
 
+    /// Takes those from this one on out of them, if it is behind the first.
+    pub(super) fn split_off(&mut self, number: u64) -> Option<Self> {
+        let halves =
+            |run: &Run| [Run { until: run.until.min(number - 1), ..*run }, Run { from: run.from.max(number), ..*run }];
+        let (before, behind): (Vec<Run>, Vec<Run>) =
+            self.0.iter().flat_map(halves).filter(|run| run.from <= run.until).partition(|run| run.until < number);
+        if before.is_empty() || behind.is_empty() {
+            return None;
+        }
+        self.0 = before;
+        Some(Self(behind))
+    }
+
     /// The one that came first.
     pub(super) fn start(&self) -> u64 {
         self.0.first().map_or(u64::MAX, |run| run.from)

@@ -11,6 +11,7 @@ use std::ops::Range;
 
 use super::joining::{self, Same};
 use super::sum::Sum;
+use super::together::Together;
 use super::turn::Turn;
 
 /// As how many turns one is told at most.
@@ -46,8 +47,8 @@ struct Ours<'a> {
     places: BTreeMap<(Sum, Sum), Vec<usize>>,
     /// What the user has said, and where.
     prompts: BTreeMap<Sum, Vec<usize>>,
-    /// The last entries of all that is one to readers.
-    ends: BTreeMap<u32, u64>,
+    /// What is one to readers.
+    together: Together,
 }
 
 impl<'a> Ours<'a> {
@@ -56,13 +57,11 @@ impl<'a> Ours<'a> {
         for (at, turn) in log.iter().enumerate().filter(|(_, turn)| turn.took_part != Some(false)) {
             places.entry(turn.said()).or_default().push(at);
         }
-        let (mut prompts, mut ends): (BTreeMap<Sum, Vec<usize>>, BTreeMap<u32, u64>) = Default::default();
+        let mut prompts: BTreeMap<Sum, Vec<usize>> = BTreeMap::new();
         for (at, turn) in log.iter().enumerate() {
             prompts.entry(turn.user).or_default().push(at);
-            let end = ends.entry(turn.one_with).or_default();
-            *end = turn.at.end().max(*end);
         }
-        Self { log, places, prompts, ends }
+        Self { log, places, prompts, together: Together::of(log.iter()) }
     }
 
     /// The turn, from this one on, that these turns of the replay tell, from their `first` on.
@@ -97,13 +96,13 @@ impl<'a> Ours<'a> {
     fn is_told_by(&self, at: usize, told: &[Turn]) -> bool {
         let Some((first, more)) = told.split_first() else { return false };
         let turn = &self.log[at];
+        // That it has the prompt twice is known by then.
         if more.is_empty() {
-            let is_twice = first.user == turn.user.followed_by(turn.user);
-            return is_twice && !turn.is_command;
+            return !turn.is_command;
         }
         let is_asked_again = || {
             let before_last = &told[..told.len() - 1];
-            !self.is_queued(at)
+            !self.together.is_queued(turn)
                 && told.iter().all(|told| told.user == turn.user)
                 && before_last.iter().all(|told| !told.agent.sum().is_empty())
         };
@@ -115,19 +114,14 @@ impl<'a> Ours<'a> {
         is_asked_again() || is_nested()
     }
 
-    /// Whether the agent was at several prompts at once, of which this is one: what it answered to each is not known.
-    fn is_queued(&self, at: usize) -> bool {
-        self.log.iter().filter(|turn| turn.one_with == self.log[at].one_with).nth(1).is_some()
-    }
-
     /// Whether the same was said before it, of which the agent may tell the prompt alone, or while it was under way: it gives both as
     /// one.
     fn is_beside_same_prompt(&self, at: usize) -> bool {
         let turn = &self.log[at];
         let before = self.log[..at].iter().rfind(|turn| turn.took_part != Some(false));
         let may_be_alone = |turn: &Turn| turn.agent.sum().is_empty() || turn.may_be_kept_in_part();
-        let end_of = |turn: &Turn| self.ends.get(&turn.one_with).copied().unwrap_or_default();
-        let is_under_way = |other: &Turn| other.begun_at() < turn.at.end() && turn.begun_at() < end_of(other);
+        let is_under_way =
+            |other: &Turn| other.begun_at() < turn.at.end() && turn.begun_at() < self.together.end_of(other);
         let mut others = self.prompts.get(&turn.user).into_iter().flatten().filter(|other| **other != at);
         before.is_some_and(|before| before.user == turn.user && may_be_alone(before))
             || others.any(|other| is_under_way(&self.log[*other]))

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::asides::Asides;
+use super::attached::AttachedPrompts;
 use super::pieces::Pieces;
 use super::sum::Sum;
 use super::text::{Text, Writer};
@@ -41,6 +42,10 @@ pub(super) struct Beside {
     pieces: Pieces,
     /// The same in turns through the layer of which the transcript has an answer, or a part of one.
     answered: BTreeSet<Sum>,
+    /// The same in turns that have no answer, or came to no end: the agent may have nothing else of them.
+    unanswered: Pieces,
+    /// One of those has no words, but an image.
+    has_wordless_unanswered: bool,
     /// What the transcript has more of turns that have gone by: it may be the end of a later one.
     rests: Vec<Sum>,
 }
@@ -67,8 +72,22 @@ impl Wanted {
         let its = transcript.iter().filter(|turn| turn.took_part != Some(false));
         let pieces = its.map(|turn| turn.user).collect();
         let answered = answered(transcript).collect();
-        let joined = joined(transcript);
-        Self::Beside(Beside { answers, gone_on, halves, joined, pieces, answered, rests: Vec::new() })
+        let its = transcript.iter().filter(|turn| turn.took_part == Some(true));
+        let its = its.filter(|turn| turn.agent.sum().is_empty() || !turn.is_finished());
+        let has_wordless_unanswered = its.clone().any(|turn| turn.user.is_empty() && turn.window != 0);
+        let unanswered = its.map(|turn| turn.user).collect();
+        let (joined, rests) = (joined(transcript), Vec::new());
+        Self::Beside(Beside {
+            answers,
+            gone_on,
+            halves,
+            joined,
+            pieces,
+            answered,
+            unanswered,
+            has_wordless_unanswered,
+            rests,
+        })
     }
 
     /// Of messages that may be put together of these prompts.
@@ -130,6 +149,20 @@ impl Wanted {
     /// the turn was cut off or the answer was a notice, or none of the model's.
     pub(super) fn is_answered(&self, message: Sum) -> bool {
         matches!(self, Self::Beside(Beside { answered, .. }) if answered.contains(&message))
+    }
+
+    /// Whether this is a prompt that the agent may have kept alone, or several of those, and none to which something was attached.
+    pub(super) fn is_unanswered(&self, message: &str, attached: &AttachedPrompts) -> bool {
+        let Self::Beside(Beside { unanswered, .. }) = self else { return false };
+        let prompt = Sum::of(message);
+        let mut prompts =
+            if unanswered.contains(prompt) { vec![prompt] } else { unanswered.of(message) }.into_iter().peekable();
+        prompts.peek().is_some() && !prompts.any(|prompt| attached.is_prompt(prompt))
+    }
+
+    /// Whether the agent may have kept a prompt alone that has no words.
+    pub(super) fn has_wordless_unanswered(&self) -> bool {
+        matches!(self, Self::Beside(Beside { has_wordless_unanswered: true, .. }))
     }
 
     /// Whether the transcript has an answer to this that came to its end, and is longer.

@@ -3,13 +3,13 @@
 //!
 //! `COURSES_LENGTH` says how many steps the longest have that are all tried; `cargo xtask fuzz --courses` sets it.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, update};
-use crate::scenes::{CWD, ask_load, leave, load_told, mark, words};
+use crate::scenes::{CWD, IMAGE, ask_load, leave, load_told, mark, words};
 
 /// When an agent keeps what is said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,12 +43,11 @@ const HABITS: [Habit; 6] = [
 
 /// What is done in two windows: small letters in the first, large ones in the second. `y`, `c` and `i` send a prompt, `s` has the agent
 /// answer it, `.` (`:`) the same and come to its end, `x` the user have it stop, `e` it fail, `r` refuse it; `q` opens another window in
-/// this one's place.
-const STEPS: &str = "ycYCiIs.S:xXeErRqQ";
+/// this one's place, `k` too, where this one and the agent's program are killed. `o` is a turn in a window of the agent's own.
+const STEPS: &str = "ycYCiIs.S:xXeErRqQkKo";
 
 /// Prompts, and how they are answered. The last is an image.
 const WORDS: [(&str, &str); 3] = [("yes", "OK."), ("continue", "Done."), (IMAGE, "A picture.")];
-const IMAGE: &str = "[image]";
 
 /// Which words are said.
 #[derive(Debug, Clone, Copy)]
@@ -132,6 +131,10 @@ struct Course<'a> {
     requests: usize,
     /// Which words are said.
     words: Words,
+    /// Turns in a window of the agent's own that the layer was not told yet.
+    outside: BTreeSet<usize>,
+    /// What the user said, as far as no two prompts are the same: what was said before all had come to its end.
+    in_order: Vec<Vec<String>>,
 }
 
 fn loads() -> Value {
@@ -140,9 +143,9 @@ fn loads() -> Value {
 
 impl<'a> Course<'a> {
     fn new(habit: Habit, words: Words, (store, world): (&'a Memory, &'a World)) -> Self {
-        let (kept, said) = Default::default();
+        let (kept, said, outside, in_order) = Default::default();
         let windows = vec![Window::new(store, world), Window::new(store, world)];
-        let mut course = Self { habit, store, world, windows, kept, said, requests: 0, words };
+        let mut course = Self { habit, store, world, windows, kept, said, requests: 0, words, outside, in_order };
         course.windows[0].desk.new_session("s1", CWD);
         course.step(0, 'y');
         course.step(0, '.');
@@ -171,7 +174,9 @@ impl<'a> Course<'a> {
             let mut out = Out::default();
             match message["method"].as_str() {
                 Some("session/load") => {
-                    for told in self.kept.told(self.habit) {
+                    let told = self.kept.told(self.habit);
+                    self.are_told(&told);
+                    for told in told {
                         out.extend(self.windows[at].desk.agent(update("s1", told)));
                     }
                     self.windows[at].last = self.kept.items.len().checked_sub(1);
@@ -197,6 +202,38 @@ impl<'a> Course<'a> {
             asked.extend(out.agent);
         }
         is_open
+    }
+
+    /// The layer has been told these, also what it has no part in.
+    fn are_told(&mut self, told: &[Value]) {
+        let is_told = |text: &str| told.iter().any(|told| told["content"]["text"] == text);
+        let (told, rest): (BTreeSet<usize>, BTreeSet<usize>) =
+            self.outside.iter().partition(|number| is_told(&outside(**number).0));
+        self.outside = rest;
+        for text in told.into_iter().map(outside).flat_map(|(prompt, answer)| [prompt, answer]) {
+            *self.said.entry(text).or_default() += 1;
+        }
+    }
+
+    /// The user says this. It stands behind all that had come to its end.
+    fn asks(&mut self, prompt: String) {
+        match self.in_order.last_mut().filter(|_| self.windows.iter().any(|window| window.running.is_some())) {
+            Some(meanwhile) => meanwhile.push(prompt),
+            None => self.in_order.push(vec![prompt]),
+        }
+    }
+
+    /// A turn in a window of the agent's own, behind all that it has kept.
+    fn outside(&mut self) {
+        self.requests += 1;
+        let (prompt, answer) = outside(self.requests);
+        self.outside.insert(self.requests);
+        self.asks(prompt.clone());
+        let prompt = json!({"sessionUpdate": "user_message_chunk", "content": {"type": "text", "text": prompt}});
+        for told in [prompt, chunk("agent_message_chunk", &answer)] {
+            let last = self.kept.items.len().checked_sub(1);
+            self.kept.add(last, told, self.habit);
+        }
     }
 
     fn keep(&mut self, at: usize, told: Value) {
@@ -274,7 +311,8 @@ impl<'a> Course<'a> {
         let can = match step {
             'y' | 'c' | 'i' => window.queue.len() < 2,
             's' => window.running.as_ref().is_some_and(|turn| !turn.has_answered),
-            'q' => true,
+            'q' | 'k' => true,
+            'o' => self.windows.iter().all(|window| window.running.is_none()),
             // Behind what others have said meanwhile nothing is taken out.
             'r' => window.running.as_ref().is_some_and(|turn| {
                 let kept = if self.habit.keeps == Keeps::AtOnce { turn.blocks.len() } else { 0 };
@@ -300,6 +338,9 @@ impl<'a> Course<'a> {
             json!({"type": "text", "text": format!("{prompt}{number}")})
         };
         let said = if prompt == IMAGE { IMAGE.to_owned() } else { format!("{prompt}{number}") };
+        if prompt != IMAGE && matches!(self.words, Words::Different) {
+            self.asks(said.clone());
+        }
         *self.said.entry(said).or_default() += 1;
         let request = format!("turn {}", self.requests);
         let params = json!({"sessionId": "s1", "prompt": [block]});
@@ -323,6 +364,14 @@ impl<'a> Course<'a> {
             }
             'e' => self.end(at, &json!({"error": {"code": -32603, "message": "it failed"}})),
             'r' => self.refuse(at),
+            'o' => {
+                self.outside();
+                Out::default()
+            }
+            'k' => {
+                self.windows[at] = Window::new(self.store, self.world);
+                return self.load(at);
+            }
             _ => {
                 leave(std::mem::replace(&mut self.windows[at], Window::new(self.store, self.world)).desk);
                 return self.load(at);
@@ -351,14 +400,21 @@ impl<'a> Course<'a> {
         let mut shown = Vec::new();
         for time in ["once", "again"] {
             let mut desk = Desk::ready(self.store, self.world, &loads());
-            let out = load_told(&mut desk, &self.kept.told(self.habit));
+            let told = self.kept.told(self.habit);
+            self.are_told(&told);
+            let out = load_told(&mut desk, &told);
             leave(desk);
-            let words = shown_words(&out);
+            let words = words(&out);
             if self.said.iter().any(|(text, count)| words.matches(text.as_str()).count() != *count) {
                 return Some(format!("{time}: {words} for {:?}", self.said));
             }
             if !mark(&out, "load")["setAside"].is_null() {
                 return Some(format!("{time}: {words}, something is set aside"));
+            }
+            let places = self.in_order.iter().map(|prompts| prompts.iter().filter_map(|prompt| words.find(prompt)));
+            let ends = places.map(|places| (places.clone().min(), places.max()));
+            if !ends.is_sorted_by(|(_, before), (next, _)| next.is_none() || before <= next) {
+                return Some(format!("{time}: {words}, said in the order of {:?}", self.in_order));
             }
             shown.push(words);
         }
@@ -366,16 +422,9 @@ impl<'a> Course<'a> {
     }
 }
 
-/// What the client is shown, in words; images as such.
-fn shown_words(out: &Out) -> String {
-    let mut out = Out { client: out.client.clone(), agent: Vec::new() };
-    for message in &mut out.client {
-        let content = &mut message["params"]["update"]["content"];
-        if content["type"] == "image" {
-            content["text"] = "[image]".into();
-        }
-    }
-    words(&out)
+/// What is said in a turn in a window of the agent's own.
+fn outside(number: usize) -> (String, String) {
+    (format!("outside{number}"), format!("Elsewhere{number}"))
 }
 
 /// How a course has gone.

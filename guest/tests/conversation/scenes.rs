@@ -260,11 +260,15 @@ pub(crate) fn leave<S: Storage>(mut desk: Desk<'_, S>) {
     desk.pull();
 }
 
+/// What stands for an image in [`words`].
+pub(crate) const IMAGE: &str = "[image]";
+
 /// What the client is shown, in words, each chunk of the user's behind a mark of its own.
 pub(crate) fn words(out: &Out) -> String {
     let mut words = String::new();
     for update in out.client.iter().map(|message| &message["params"]["update"]) {
-        let text = || update["content"]["text"].as_str().unwrap();
+        let content = &update["content"];
+        let text = || if content["type"] == "image" { IMAGE } else { content["text"].as_str().unwrap() };
         match update["sessionUpdate"].as_str() {
             Some("user_message_chunk") => words = words + "> " + text(),
             Some("agent_message_chunk") => words += text(),

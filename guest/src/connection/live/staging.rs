@@ -10,7 +10,7 @@ use plainly::{Plainly, parted, remark_of};
 
 use super::hush::Hush;
 use super::quote::Quote;
-use super::session_update::Update;
+use super::session_update::{Update, message_of};
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::connection::load::Share;
@@ -25,6 +25,9 @@ use crate::transcript::{ENTERED, Kind, Recorder, Remark, UpdateKind, is_for_revi
 
 /// How much of a history is held in memory, in bytes.
 const HELD: usize = 4 * 1024 * 1024;
+
+/// How many parts of what a user says are not joined with the one before at most: each may be another prompt.
+const MOST_PARTS: usize = 32;
 
 /// Up to how many bytes it is kept what was last told as the user's.
 const LONGEST_TOLD: usize = 64 * 1024;
@@ -51,6 +54,8 @@ pub(super) struct Staging {
     quote: Quote,
     /// The last that was recorded is something the user said.
     is_user_speaking: bool,
+    /// How many parts of what it is saying stand in places of their own, behind the first.
+    parts: usize,
     /// The last that was told is a summary of what was said before, which nobody is shown as the user's.
     is_behind_summary: bool,
     /// What was last told as the user's, as it was told, unless it is long.
@@ -113,6 +118,7 @@ impl Staging {
             hush: Hush::default(),
             quote: Quote::default(),
             is_user_speaking: false,
+            parts: 0,
             is_behind_summary: false,
             told_as_users: None,
             reviewed: None,
@@ -333,6 +339,15 @@ impl Staging {
 
     fn record_chunk<S: Storage, E: Environment>(&mut self, update: &Update<'_>, with: &str, cx: &Cx<'_, S, E>) {
         let kept = update.kept((with != update.update).then_some(with));
+        if update.kind == UpdateKind::UserChunk && self.is_user_speaking {
+            // An agent without message ids may tell two prompts right behind each other.
+            if self.parts < MOST_PARTS && message_of(update).is_none() {
+                self.parts += 1;
+                self.recorder.part_run();
+            }
+        } else {
+            self.parts = 0;
+        }
         self.recorder.push_chunk(cx.now(), with, &Object::parse_or_empty(&kept), || cx.message_id());
         self.is_user_speaking = update.kind == UpdateKind::UserChunk;
     }
