@@ -34,6 +34,7 @@ mod parts;
 mod pieces;
 mod places;
 mod plan;
+mod queued;
 mod recut;
 mod replayed;
 mod review;

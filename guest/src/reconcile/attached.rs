@@ -41,6 +41,8 @@ struct Prompt {
     letters: Vec<String>,
     /// What its client said to the agent alone is among it.
     attached: Vec<Attached>,
+    /// How many content blocks are attached behind each of these letters.
+    blocks: Vec<usize>,
 }
 
 /// What is taken for something attached.
@@ -139,6 +141,16 @@ impl AttachedPrompts {
         whole(Marks::Likely).or_else(|| is_known(&without_attached).then_some(without_attached))
     }
 
+    /// The last prompt of which these are the content blocks, told by an agent that has other words for what is attached.
+    pub(super) fn told_in_parts<'t>(&self, parts: impl Iterator<Item = &'t str>) -> Option<String> {
+        if self.prompts.is_empty() {
+            return None;
+        }
+        let parts: Vec<String> = parts.map(letters).collect();
+        let prompt = self.prompts.iter().rev().find(|prompt| prompt.is_told_in_parts(&parts));
+        prompt.filter(|_| parts.len() > 1).map(Prompt::text)
+    }
+
     /// These letters without what tells of something attached.
     fn without_attached(&self, letters: &str) -> String {
         let (mut text, mut rest) = (String::new(), letters);
@@ -183,6 +195,16 @@ impl Block<'_> {
     }
 }
 
+/// The parts behind those that are this text.
+fn behind_text<'p>(text: &str, parts: &'p [String]) -> Option<&'p [String]> {
+    let (mut text, mut parts) = (text, parts);
+    while !text.is_empty() {
+        let (part, rest) = parts.split_first()?;
+        (text, parts) = (text.strip_prefix(part.as_str())?, rest);
+    }
+    Some(parts)
+}
+
 /// What this JSON says, if it is a string.
 fn string(json: &RawValue) -> Option<Cow<'_, str>> {
     match serde_json::from_str::<&str>(json.get()) {
@@ -194,7 +216,7 @@ fn string(json: &RawValue) -> Option<Cow<'_, str>> {
 
 impl Prompt {
     fn of(blocks: &[&RawValue], images: &mut Images) -> Option<Self> {
-        let mut prompt = Self { letters: vec![String::new()], attached: Vec::new() };
+        let mut prompt = Self { letters: vec![String::new()], attached: Vec::new(), blocks: Vec::new() };
         let (mut length, mut is_text) = (0, true);
         let has_words = |block: &RawValue| text_of(block).is_some_and(|text| !text.trim().is_empty());
         let is_users = |block: &RawValue| !is_for_agent_alone(block.get()) && has_words(block);
@@ -204,6 +226,7 @@ impl Prompt {
                 // Some agents tell that among what the user said, some as what it is, and some leave it out.
                 if is_for_agent_alone(block.get()) && blocks.iter().any(|block| is_users(block)) {
                     prompt.attached.push(Attached::file(std::iter::empty(), Some(&more)));
+                    prompt.add_block();
                     is_text = false;
                     continue;
                 }
@@ -213,6 +236,7 @@ impl Prompt {
                 prompt.letters.last_mut()?.push_str(&letters(&more));
                 continue;
             }
+            prompt.add_block();
             is_text = false;
             let block: Block<'_> = serde_json::from_str(block.get()).ok()?;
             let image = block.image(|address| images.note(address));
@@ -229,6 +253,25 @@ impl Prompt {
         }
         let is_one = prompt.letters.len() > 1 && length <= LONGEST;
         is_one.then(|| prompt.without_elements())
+    }
+
+    /// Something is attached behind the last of its letters.
+    fn add_block(&mut self) {
+        self.blocks.resize(self.letters.len(), 0);
+        self.blocks.last_mut().into_iter().for_each(|blocks| *blocks += 1);
+    }
+
+    /// Whether these parts of a message, one for each of its content blocks at most, are its letters with something else in the
+    /// places of what is attached. Without letters any part could be that.
+    fn is_told_in_parts(&self, parts: &[String]) -> bool {
+        let mut ways = vec![parts];
+        for (at, text) in self.letters.iter().enumerate() {
+            let blocks = self.blocks.get(at).copied().unwrap_or_default();
+            let behind = ways.into_iter().filter_map(|parts| behind_text(text, parts));
+            ways = behind.flat_map(|parts| (0..=blocks.min(parts.len())).map(|told| &parts[told..])).collect();
+            ways.truncate(MOST_PLACES);
+        }
+        ways.iter().any(|rest| rest.is_empty()) && self.letters.iter().any(|text| !text.is_empty())
     }
 
     /// The same without what agents leave out of a user's words, unless there is nothing else.

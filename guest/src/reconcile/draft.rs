@@ -309,12 +309,16 @@ impl Draft {
         let is_told_prompt = |turn: &&Turn| !turn.user.is_empty() && told_by(turn, replay).is_some();
         let last_told = log.iter().any(was_cut_off).then(|| log.iter().rfind(is_told_prompt)).flatten();
         let told = last_told.map_or(0, |last| last.at.start());
-        // An agent that tells prompts as they were said has not kept one that it does not tell, if nothing came of that.
+        // An agent that tells prompts as they were said need not have kept one that it does not tell, where that came to no end, but
+        // whoever went back behind what had come to its end did so with what had got an answer behind that. Commands it tells otherwise.
         let is_as_said = self.prompts == Prompts::AsSaid && replay.iter().any(|turn| !turn.user.is_empty());
-        let is_told_wordless = replay.iter().any(Turn::is_silent);
+        let is_wordless_told = replay.iter().any(Turn::is_silent);
+        let whole = log.iter().find(|turn| is_known(turn) && turn.is_finished() && !turn.is_silent());
+        let whole = whole.map_or(u64::MAX, |whole| whole.at.end());
         let is_not_kept = |turn: &Turn| {
-            let is_told = turn.user.is_empty() && is_told_wordless;
-            is_as_said && !is_told && !turn.is_command && turn.agent.sum().is_empty()
+            let goes_with_whole = turn.at.start() > whole && turn.half().is_none();
+            let is_told = turn.user.is_empty() && is_wordless_told || is_any_told(turn, replay);
+            is_as_said && !turn.is_command && !is_told && !goes_with_whole
         };
         let is_left_out = |turn: &Turn| {
             was_cut_off(turn) && (turn.at.end() < told || is_not_kept(turn)) && told_by(turn, replay).is_none()

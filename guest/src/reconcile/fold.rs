@@ -548,7 +548,8 @@ impl Fold {
         let messages = messages.finish(agent.sum());
         self.wanted.note_rests(user, agent.sum());
         // An agent that replays less than it did has not forgotten the rest but changed it.
-        agent = self.wanted.kept(agent, is_ours && !finished);
+        let is_queued = self.turns.last().is_some_and(|before| before.one_with == one_with);
+        agent = self.wanted.kept(agent, is_ours && (!finished || is_queued));
         let parts = Parts::of(held, messages, begins);
         let has_ended_well = matches!(ended, None | Some(Ended::Well));
         let outcome = match finished {

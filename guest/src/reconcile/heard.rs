@@ -134,6 +134,14 @@ impl Heard {
         // What was attached may have such elements in it.
         let with_elements = Some(&as_told).filter(|as_told| as_told.len() != said.len());
         let sent = told().chain(with_elements).find_map(|text| attached.as_sent(text, is_prompt, is_of_prompts));
+        let sent = sent.or_else(|| attached.told_in_parts(self.parts()).filter(|sent| is_prompt(sent)));
         sent.map_or(said, |sent| without_elements(Cow::Owned(sent)))
+    }
+
+    /// What the user said, as it was told part by part.
+    fn parts(&self) -> impl Iterator<Item = &str> {
+        let begins = self.begun.iter().map(|(_, length)| *length);
+        let ends = begins.clone().chain([self.said.len()]);
+        [0].into_iter().chain(begins).zip(ends).map(|(begin, end)| &self.said[begin..end])
     }
 }

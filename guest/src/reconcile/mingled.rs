@@ -12,6 +12,7 @@ use std::ops::Range;
 
 use super::cut_short;
 use super::joining::{self, Same, is_apart, its_in};
+use super::queued;
 use super::sum::Sum;
 use super::text::Letters;
 use super::together::Together;
@@ -57,7 +58,8 @@ fn told_otherwise(log: &[Turn], replay: &[Turn], told: Told) -> (Vec<Same>, Vec<
     let told_alone: BTreeSet<usize> = by_themselves.iter().flat_map(|same| &same.turns).copied().collect();
     same.extend(by_themselves);
     if told == Told::CutShort {
-        same.extend(cut_short::told_by_prompts(log, &its, replay, theirs, &same));
+        same.extend(cut_short::told_by_prompts(log, &its, replay, theirs.clone(), &same));
+        same.extend(queued::told_in_part(log, &its, replay, theirs, (&same, &search.untold)));
     }
     let found: BTreeSet<usize> = same.iter().flat_map(|same| &same.turns).copied().collect();
     let torn = search.at_once.iter().filter_map(|group| {
@@ -117,6 +119,8 @@ struct Search<'a> {
     places: BTreeMap<Sum, Vec<usize>>,
     /// The prompts of which the replay lacks some.
     untold: BTreeSet<Sum>,
+    /// What is one to readers.
+    together: Together,
     /// Those that were put together with prompts before which nobody had answered, by the last of their prompts.
     ends: BTreeMap<Sum, Vec<usize>>,
     /// Those of `its` that were begun before others had come to their end, with those that are one with one of them to readers.
@@ -136,7 +140,8 @@ impl<'a> Search<'a> {
             }
         }
         let (told, untold, at_once) = (Told::Whole, untold(log, replay), at_once(log, its));
-        Self { log, its, replay, told, places, untold, ends, at_once }
+        let together = Together::of(its.iter().map(|at| &log[*at]));
+        Self { log, its, replay, told, places, untold, together, ends, at_once }
     }
 
     fn all(&self) -> Vec<Same> {
@@ -207,7 +212,7 @@ impl<'a> Search<'a> {
                     // Of prompts that were not waited for only the last has an end of its own.
                     let next = self.its.get(end).map(|at| &self.log[*at]);
                     let has_end = next.is_none_or(|next| next.one_with != turn.one_with);
-                    ours.add_ours(turn, has_end, &self.untold);
+                    ours.add_ours(turn, has_end, self.together.is_queued(turn), &self.untold);
                 } else {
                     ours.add(turn, &[turn.user]);
                 }
@@ -346,10 +351,12 @@ impl Said {
 
     /// The same of a turn of the log: where it did not come to its end, the agent need not tell what was answered, nor the prompt, if
     /// it tells fewer of those.
-    pub(super) fn add_ours(&mut self, turn: &Turn, has_end: bool, untold: &BTreeSet<Sum>) {
+    pub(super) fn add_ours(&mut self, turn: &Turn, has_end: bool, is_queued: bool, untold: &BTreeSet<Sum>) {
         let told = self.told;
         self.add(turn, &[turn.user]);
-        let is_left_out = turn.window != 0 && !turn.is_finished() && untold.contains(&turn.user);
+        // Which of the prompts that were not waited for was refused need not be known.
+        let may_be_left_out = turn.window != 0 && (is_queued || !turn.is_finished());
+        let is_left_out = may_be_left_out && untold.contains(&turn.user);
         if is_left_out && self.unanswered.len() < MOST_CUT_OFF {
             self.unanswered.push(Letters::of_sum(turn.user));
         }

@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use super::joining::{self, Same, is_apart, its_in};
 use super::mingled::{Said, at_once, untold};
 use super::sum::Sum;
+use super::together::Together;
 use super::turn::Turn;
 
 /// How many turns are compared as one at most, and how many from the end on are looked at for where a branch begins.
@@ -101,9 +102,11 @@ fn said_in(log: &[Turn], turns: &[usize], untold: &BTreeSet<Sum>) -> Said {
 
 /// Adds these turns of the log. Of prompts that were not waited for only the last has an end of its own.
 fn add(said: &mut Said, log: &[Turn], turns: &[usize], untold: &BTreeSet<Sum>) {
+    let together = Together::of(turns.iter().map(|at| &log[*at]));
     for (place, at) in turns.iter().enumerate() {
         let next = turns.get(place + 1).map(|next| &log[*next]);
-        said.add_ours(&log[*at], next.is_none_or(|next| next.one_with != log[*at].one_with), untold);
+        let has_end = next.is_none_or(|next| next.one_with != log[*at].one_with);
+        said.add_ours(&log[*at], has_end, together.is_queued(&log[*at]), untold);
     }
 }
 

@@ -96,6 +96,15 @@ impl Text {
         }
     }
 
+    /// All of it, without what does not count, if it is kept.
+    pub(super) fn whole(&self) -> Option<&[u8]> {
+        match self.beginnings.as_deref() {
+            _ if self.sum.is_empty() => Some(&[]),
+            Some(Beginnings::Kept(bytes)) if bytes.len() as u64 == self.sum.length() => Some(bytes),
+            _ => None,
+        }
+    }
+
     /// How many bytes are kept of it.
     pub(super) fn kept(&self) -> usize {
         if let Some(Beginnings::Kept(bytes)) = self.beginnings.as_deref() { bytes.len() } else { 0 }

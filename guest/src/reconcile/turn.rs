@@ -213,6 +213,11 @@ impl Turn {
         if is_all { pieces } else { vec![self.user] }
     }
 
+    /// The first of these pieces.
+    pub(super) fn first_piece(&self) -> Sum {
+        self.pieces().first().copied().unwrap_or_default()
+    }
+
     /// It, if it is half a turn.
     pub fn half(&self) -> Option<Half> {
         match (self.user, self.agent.sum()) {

@@ -20,6 +20,8 @@ enum Keeps {
     AtItsEnd,
     /// Both once the turn has come to its end, if that was a good one.
     WhatEndedWell,
+    /// A prompt as it is taken up, and what is answered once that has come to a good end.
+    AnswersThatEndedWell,
 }
 
 /// How an agent keeps what is said.
@@ -30,24 +32,35 @@ struct Habit {
     /// Each of its programs goes on behind what it has itself; what is loaded is what leads to the last word of all.
     has_branches: bool,
     has_ids: bool,
+    /// It keeps no commands, and nothing of what it was asked and did not answer.
+    is_forgetful: bool,
 }
 
-const HABITS: [Habit; 6] = [
-    Habit { name: "one transcript", keeps: Keeps::AtOnce, has_branches: false, has_ids: false },
-    Habit { name: "one transcript with ids", keeps: Keeps::AtOnce, has_branches: false, has_ids: true },
-    Habit { name: "one transcript, turn by turn", keeps: Keeps::AtItsEnd, has_branches: false, has_ids: false },
-    Habit { name: "what ended well", keeps: Keeps::WhatEndedWell, has_branches: false, has_ids: false },
-    Habit { name: "branches", keeps: Keeps::AtOnce, has_branches: true, has_ids: false },
-    Habit { name: "branches with ids", keeps: Keeps::AtOnce, has_branches: true, has_ids: true },
+const PLAIN: Habit =
+    Habit { name: "one transcript", keeps: Keeps::AtOnce, has_branches: false, has_ids: false, is_forgetful: false };
+
+const HABITS: [Habit; 9] = [
+    PLAIN,
+    Habit { name: "one transcript with ids", has_ids: true, ..PLAIN },
+    Habit { name: "one transcript, turn by turn", keeps: Keeps::AtItsEnd, ..PLAIN },
+    Habit { name: "what ended well", keeps: Keeps::WhatEndedWell, ..PLAIN },
+    Habit { name: "prompts, and answers that ended well", keeps: Keeps::AnswersThatEndedWell, ..PLAIN },
+    Habit { name: "branches", has_branches: true, ..PLAIN },
+    Habit { name: "branches with ids", has_branches: true, has_ids: true, ..PLAIN },
+    Habit { name: "one transcript of what was answered", is_forgetful: true, ..PLAIN },
+    Habit { name: "branches of what was answered", has_branches: true, has_ids: true, is_forgetful: true, ..PLAIN },
 ];
 
 /// What is done in two windows: small letters in the first, large ones in the second. `y`, `c` and `i` send a prompt, `s` has the agent
 /// answer it, `.` (`:`) the same and come to its end, `x` the user have it stop, `e` it fail, `r` refuse it; `q` opens another window in
-/// this one's place, `k` too, where this one and the agent's program are killed. `o` is a turn in a window of the agent's own.
-const STEPS: &str = "ycYCiIs.S:xXeErRqQkKo";
+/// this one's place, `k` too, where this one and the agent's program are killed. `o` is a turn in a window of the agent's own. `m` calls
+/// a command, `n` sends a prompt that is refused as a turn runs, `a` has the agent's program end by itself, `l` loads the session again in its window, and `~` lets a minute go by:
+/// `COURSES_STEPS` says which steps are tried.
+const STEPS: &str = "ycYCiIs.S:xXeErRqQkKon";
 
-/// Prompts, and how they are answered. The last is an image.
-const WORDS: [(&str, &str); 3] = [("yes", "OK."), ("continue", "Done."), (IMAGE, "A picture.")];
+/// Prompts, and how they are answered. The last but one is an image.
+const WORDS: [(&str, &str); 4] = [("yes", "OK."), ("continue", "Done."), (IMAGE, "A picture."), (COMMAND, "1 $.")];
+const COMMAND: &str = "/cost";
 
 /// Which words are said.
 #[derive(Debug, Clone, Copy)]
@@ -68,6 +81,8 @@ const FOUND: &[&str] = &[
 #[derive(Debug, Default)]
 struct Kept {
     items: Vec<(Option<usize>, Value)>,
+    /// What is kept no more.
+    dropped: BTreeSet<usize>,
 }
 
 impl Kept {
@@ -80,14 +95,12 @@ impl Kept {
     }
 
     fn told(&self, habit: Habit) -> Vec<Value> {
-        if !habit.has_branches {
-            return self.items.iter().map(|(_, told)| told.clone()).collect();
-        }
-        let last = self.items.len().checked_sub(1);
-        let chain = std::iter::successors(last, |at| self.items[*at].0);
-        let mut told: Vec<Value> = chain.map(|at| self.items[at].1.clone()).collect();
-        told.reverse();
-        told
+        let is_kept = |at: &usize| !self.dropped.contains(at);
+        let all = 0..self.items.len();
+        let last = all.clone().rev().find(is_kept);
+        let chain: BTreeSet<usize> = std::iter::successors(last, |at| self.items[*at].0).collect();
+        let told = all.filter(|at| is_kept(at) && (!habit.has_branches || chain.contains(at)));
+        told.map(|at| self.items[at].1.clone()).collect()
     }
 }
 
@@ -97,9 +110,13 @@ struct Turn {
     request: Value,
     blocks: Vec<Value>,
     answer: String,
-    has_answered: bool,
+    /// How often something was said.
+    answers: usize,
     /// What is kept of it once it has come to its end.
     items: Vec<Value>,
+    /// What is kept of it already.
+    kept: Vec<usize>,
+    is_command: bool,
     /// Behind what it was begun, and how much was kept then.
     behind: Option<usize>,
     begun_at: usize,
@@ -129,6 +146,8 @@ struct Course<'a> {
     /// How often each was said.
     said: BTreeMap<String, usize>,
     requests: usize,
+    /// What is asked now is refused, as a turn runs.
+    is_busy: bool,
     /// Which words are said.
     words: Words,
     /// Turns in a window of the agent's own that the layer was not told yet.
@@ -145,7 +164,8 @@ impl<'a> Course<'a> {
     fn new(habit: Habit, words: Words, (store, world): (&'a Memory, &'a World)) -> Self {
         let (kept, said, outside, in_order) = Default::default();
         let windows = vec![Window::new(store, world), Window::new(store, world)];
-        let mut course = Self { habit, store, world, windows, kept, said, requests: 0, words, outside, in_order };
+        let mut course =
+            Self { habit, store, world, windows, kept, said, requests: 0, is_busy: false, words, outside, in_order };
         course.windows[0].desk.new_session("s1", CWD);
         course.step(0, 'y');
         course.step(0, '.');
@@ -182,6 +202,10 @@ impl<'a> Course<'a> {
                     self.windows[at].last = self.kept.items.len().checked_sub(1);
                     out.extend(self.windows[at].desk.reply(&message, json!({})));
                 }
+                Some("session/prompt") if self.is_busy => {
+                    let error = json!({"code": -32603, "message": "a turn is running"});
+                    out = self.windows[at].desk.agent(json!({"id": message["id"], "error": error}));
+                }
                 Some("session/prompt") => {
                     let blocks = message["params"]["prompt"].as_array().unwrap().clone();
                     let word = blocks.last().unwrap()["text"].as_str().unwrap_or(IMAGE);
@@ -189,8 +213,10 @@ impl<'a> Course<'a> {
                     let prompt = word.trim_end_matches(|letter: char| letter.is_ascii_digit());
                     let (_, answer) = WORDS.into_iter().find(|(known, _)| *known == prompt).unwrap();
                     let answer = format!("{answer}{number}");
-                    let (has_answered, items, behind, begun_at) = Default::default();
-                    let turn = Turn { request: message, blocks, answer, has_answered, items, behind, begun_at };
+                    let is_command = prompt == COMMAND;
+                    let (answers, items, kept, behind, begun_at) = Default::default();
+                    let turn =
+                        Turn { request: message, blocks, answer, answers, items, kept, is_command, behind, begun_at };
                     self.windows[at].queue.push_back(turn);
                     self.take_up(at);
                 }
@@ -236,9 +262,11 @@ impl<'a> Course<'a> {
         }
     }
 
-    fn keep(&mut self, at: usize, told: Value) {
+    fn keep(&mut self, at: usize, told: Value) -> usize {
         let last = self.windows[at].last;
-        self.windows[at].last = Some(self.kept.add(last, told, self.habit));
+        let number = self.kept.add(last, told, self.habit);
+        self.windows[at].last = Some(number);
+        number
     }
 
     fn take_up(&mut self, at: usize) {
@@ -249,8 +277,8 @@ impl<'a> Course<'a> {
         (turn.behind, turn.begun_at) = (self.windows[at].last, self.kept.items.len());
         for block in turn.blocks.clone() {
             let told = json!({"sessionUpdate": "user_message_chunk", "content": block});
-            if self.habit.keeps == Keeps::AtOnce {
-                self.keep(at, told);
+            if matches!(self.habit.keeps, Keeps::AtOnce | Keeps::AnswersThatEndedWell) {
+                turn.kept.push(self.keep(at, told));
             } else {
                 turn.items.push(told);
             }
@@ -258,14 +286,20 @@ impl<'a> Course<'a> {
         self.windows[at].running = Some(turn);
     }
 
+    /// The agent says something, and something else the second time.
     fn answer(&mut self, at: usize) -> Out {
-        let unanswered = self.windows[at].running.as_mut().filter(|turn| !turn.has_answered);
-        let Some(turn) = unanswered else { return Out::default() };
-        turn.has_answered = true;
-        let told = chunk("agent_message_chunk", &turn.answer);
-        *self.said.entry(turn.answer.clone()).or_default() += 1;
+        let Some(turn) = &mut self.windows[at].running else { return Out::default() };
+        let text = if turn.answers == 0 {
+            turn.answer.clone()
+        } else {
+            format!("More: {}", turn.answer.replace(['.', ' '], "_"))
+        };
+        turn.answers += 1;
+        let told = chunk("agent_message_chunk", &text);
+        *self.said.entry(text).or_default() += 1;
         if self.habit.keeps == Keeps::AtOnce {
-            self.keep(at, told.clone());
+            let number = self.keep(at, told.clone());
+            self.windows[at].running.as_mut().unwrap().kept.push(number);
         } else {
             turn.items.push(told.clone());
         }
@@ -274,10 +308,16 @@ impl<'a> Course<'a> {
 
     fn end(&mut self, at: usize, how: &Value) -> Out {
         let Some(turn) = self.windows[at].running.take() else { return Out::default() };
-        if self.habit.keeps != Keeps::WhatEndedWell || how["result"]["stopReason"] == "end_turn" {
+        let is_kept_if_well = matches!(self.habit.keeps, Keeps::WhatEndedWell | Keeps::AnswersThatEndedWell);
+        if !is_kept_if_well || how["result"]["stopReason"] == "end_turn" {
             for told in turn.items {
                 self.keep(at, told);
             }
+        }
+        if self.habit.is_forgetful && (turn.is_command || turn.answers == 0) {
+            self.kept.dropped.extend(turn.kept);
+            self.windows[at].last =
+                self.windows[at].last.filter(|last| !self.kept.dropped.contains(last)).or(turn.behind);
         }
         let mut answer = how.clone();
         answer["id"] = turn.request["id"].clone();
@@ -290,6 +330,7 @@ impl<'a> Course<'a> {
     fn refuse(&mut self, at: usize) -> Out {
         if let Some(turn) = &mut self.windows[at].running {
             turn.items.clear();
+            turn.kept.clear();
             self.kept.items.truncate(turn.begun_at);
             self.windows[at].last = turn.behind;
         }
@@ -309,15 +350,17 @@ impl<'a> Course<'a> {
         let at = usize::from(step.is_uppercase() || step == ':');
         let (step, window) = (step.to_ascii_lowercase(), &self.windows[at]);
         let can = match step {
-            'y' | 'c' | 'i' => window.queue.len() < 2,
-            's' => window.running.as_ref().is_some_and(|turn| !turn.has_answered),
-            'q' | 'k' => true,
+            'y' | 'c' | 'i' | 'm' => window.queue.len() < 2,
+            's' => window.running.as_ref().is_some_and(|turn| turn.answers < 2),
+            // The agent refuses a prompt that is sent while a turn runs.
+            'n' => window.running.is_some() && window.queue.is_empty(),
+            'q' | 'k' | 'a' | 'l' | '~' => true,
             'o' => self.windows.iter().all(|window| window.running.is_none()),
             // Behind what others have said meanwhile nothing is taken out.
-            'r' => window.running.as_ref().is_some_and(|turn| {
-                let kept = if self.habit.keeps == Keeps::AtOnce { turn.blocks.len() } else { 0 };
-                !turn.has_answered && self.kept.items.len() == turn.begun_at + kept
-            }),
+            'r' => window
+                .running
+                .as_ref()
+                .is_some_and(|turn| turn.answers == 0 && self.kept.items.len() == turn.begun_at + turn.kept.len()),
             _ => window.running.is_some(),
         };
         if can {
@@ -352,9 +395,18 @@ impl<'a> Course<'a> {
             'y' => self.prompt(at, "yes"),
             'c' => self.prompt(at, "continue"),
             'i' => self.prompt(at, IMAGE),
+            'm' => self.prompt(at, COMMAND),
+            'n' => {
+                self.is_busy = true;
+                let out = self.prompt(at, "continue");
+                self.serve(at, out);
+                self.is_busy = false;
+                Out::default()
+            }
             's' => self.answer(at),
             '.' | ':' => {
-                let mut out = self.answer(at);
+                let is_silent = self.windows[at].running.as_ref().is_some_and(|turn| turn.answers == 0);
+                let mut out = if is_silent { self.answer(at) } else { Out::default() };
                 out.extend(self.end(at, &json!({"result": {"stopReason": "end_turn"}})));
                 out
             }
@@ -366,6 +418,17 @@ impl<'a> Course<'a> {
             'r' => self.refuse(at),
             'o' => {
                 self.outside();
+                Out::default()
+            }
+            'a' => {
+                let window = &mut self.windows[at];
+                (window.running, window.last) = (None, None);
+                window.queue.clear();
+                window.desk.revive(&loads())
+            }
+            'l' => return self.load(at),
+            '~' => {
+                self.world.now.set(self.world.now.get() + 60_000);
                 Out::default()
             }
             'k' => {
@@ -461,12 +524,14 @@ fn what_was_lost_or_doubled_once_is_there_once() {
 #[test]
 fn in_each_short_course_of_two_windows_all_is_there_once() {
     let longest = std::env::var("COURSES_LENGTH").map_or(3, |length| length.parse().unwrap());
+    let steps = std::env::var("COURSES_STEPS").unwrap_or_else(|_| STEPS.to_owned());
     let mut wrong = Vec::new();
     for (habit, said) in ways() {
         // Others are the same with windows or words exchanged.
-        let mut courses: Vec<String> = vec!["y".to_owned(), "i".to_owned()];
+        let mut courses: Vec<String> = vec!["y".to_owned(), "i".to_owned(), "m".to_owned()];
+        courses.retain(|course| steps.contains(course.as_str()));
         for _ in 1..longest {
-            let next = courses.iter().flat_map(|course| STEPS.chars().map(move |step| format!("{course}{step}")));
+            let next = courses.iter().flat_map(|course| steps.chars().map(move |step| format!("{course}{step}")));
             courses = next.filter(|steps| matches!(said, Words::Same) || !steps.contains(['c', 'C'])).collect();
             courses.retain(|steps| match gone(habit, said, steps) {
                 Gone::NotSo => false,

@@ -129,7 +129,7 @@ fn a_prompt_that_an_agent_has_refused_stays_before_those_that_were_not_waited_fo
         for time in ["next", "after that"] {
             let mut desk = set(&store, &world, &loads(), &[]);
             let out = load_as(&mut desk, &id, "s1", &tells);
-            assert_eq!(said(&out.client).concat(), format!("A summary> RefusedThird{answer}"), "{time}");
+            assert_eq!(said(&out.client).concat(), format!("A summary> RefusedSecondThird{answer}"), "{time}");
             leave(desk);
         }
     }

@@ -142,10 +142,11 @@ impl LiveSession {
     /// Records the end of a turn. Where the agent is at another prompt as well, both are one turn to readers, and it goes on.
     fn end_turn(&mut self, turn: &Turn, entry: &str, is_cut_off: bool, now: i64) {
         let goes_on = self.turns_mut().is_some_and(|turns| turns.iter().any(|other| other.tag == turn.tag));
+        let is_first = self.turns_mut().is_some_and(|turns| turns.iter().all(|other| other.order > turn.order));
+        let is_cancelled = Ended::with_reason(entry) == Ended::Cancelled;
         if !goes_on {
             self.recorder.set_turn(Some(turn.tag.clone()));
             let open = std::mem::take(&mut self.calls);
-            let is_cancelled = Ended::with_reason(entry) == Ended::Cancelled;
             self.questions_without_turn(!is_cut_off && !is_cancelled);
             let ends = match (is_cut_off, is_cancelled) {
                 (true, _) => open.failed(),
@@ -161,6 +162,12 @@ impl LiveSession {
             self.activity.turn_ended = Some((now, self.state.current_model()));
             let next = self.turns_mut().and_then(|turns| turns.first().map(|turn| turn.tag.clone()));
             self.recorder.set_turn(next);
+        } else if is_cut_off && !is_cancelled && is_first {
+            // The agent is at the next prompt, and ends nothing any more that it had begun for this one.
+            self.recorder.set_turn(Some(turn.tag.clone()));
+            for update in std::mem::take(&mut self.calls).failed() {
+                self.recorder.push(Kind::Update, now, &format!("{{\"update\":{update}}}"));
+            }
         }
         self.activity.touched = Some(now);
         self.activity.title = self.title_of_first(turn.title.clone(), turn.order);
