@@ -342,6 +342,8 @@ impl Fold {
         let mut texts = texts.peekable();
         // What is attached to a prompt is no other prompt.
         let has_text = texts.peek().is_some();
+        let before = self.open.as_ref().and_then(|open| open.message.as_deref());
+        let has_other_id = before.is_some() && before != message;
         if has_text && self.is_behind_prompt_alone(message) {
             self.close(Behind::AnotherTurn);
         }
@@ -351,7 +353,7 @@ impl Fold {
         let strip = self.strip;
         if let Some(open) = &mut self.open {
             if has_text && self.grain == Grain::Turns {
-                open.said.may_begin(number);
+                open.said.may_begin(number, has_other_id);
             }
             texts.for_each(|text| open.said.hear(&text, strip, &self.attached));
         }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use super::attached::AttachedPrompts;
 use super::images::{self, Named};
@@ -28,8 +29,21 @@ pub(super) struct Heard {
     addresses: BTreeMap<String, Sum>,
     /// Images that were sent in prompts are told, and nothing else yet.
     is_images: bool,
-    /// The entries with which more was said that need not be of the same message, and how much was said before each.
-    begun: Vec<(u64, usize)>,
+    /// Something is told that is no text.
+    has_attached: bool,
+    /// Where more was said that need not be of the same message.
+    begun: Vec<Begun>,
+}
+
+/// A place in what the user said where another message may begin.
+#[derive(Debug, Clone, Copy)]
+struct Begun {
+    /// The entry with which it would.
+    number: u64,
+    /// How much was said before.
+    length: usize,
+    /// It has another id, or something that is no text was told before.
+    is_sure: bool,
 }
 
 impl Heard {
@@ -62,12 +76,14 @@ impl Heard {
     /// The user adds something that is no text: an image that was sent in a prompt, or something else.
     pub(super) fn see(&mut self, is_sent_image: bool, is_first: bool) {
         self.is_images = self.said.is_empty() && is_sent_image && (is_first || self.is_images);
+        self.has_attached = true;
     }
 
-    /// With this entry the user may begin another message.
-    pub(super) fn may_begin(&mut self, number: u64) {
+    /// With this entry the user may begin another message; `has_other_id` where the agent says so.
+    pub(super) fn may_begin(&mut self, number: u64, has_other_id: bool) {
         if (!self.said.is_empty() || self.is_images) && self.begun.len() < MOST_BEGUN {
-            self.begun.push((number, self.said.len()));
+            let is_sure = has_other_id || self.has_attached;
+            self.begun.push(Begun { number, length: self.said.len(), is_sure });
         }
     }
 
@@ -79,24 +95,36 @@ impl Heard {
         attached: &AttachedPrompts,
         wanted: &Wanted,
     ) -> Option<(u64, Self, Self)> {
-        if self.all.is_some() {
+        if self.all.is_some() || self.begun.is_empty() || !wanted.has_unanswered() {
             return None;
         }
-        let said_before = |length: usize| without_elements(strip(&self.said[..length]));
-        let is_alone = |(_, length): &&(u64, usize)| match length {
-            0 => wanted.has_wordless_unanswered(),
-            length => wanted.is_unanswered(&said_before(*length), attached),
+        let is_alone = |place: &(usize, Begun)| {
+            let (at, Begun { length, is_sure, .. }) = *place;
+            if length == 0 {
+                return wanted.has_wordless_unanswered();
+            }
+            let before = self.part(0..length, at);
+            let sent = before.as_sent(strip, attached, wanted);
+            // What is attached to a prompt is not always told as such.
+            let may_be_attached = !is_sure && Sum::of(&sent) == Sum::of(&before.said);
+            let prompts = wanted.unanswered(&sent);
+            !prompts.is_empty() && !(may_be_attached && prompts.iter().any(|prompt| attached.is_prompt(*prompt)))
         };
-        let (number, length) = *self.begun.iter().rev().find(is_alone)?;
+        let (at, begun) = self.begun.iter().copied().enumerate().rev().find(is_alone)?;
         let sent = self.as_sent(strip, attached, wanted);
         let mut whole = Writer::default();
         self.write(&sent, &mut whole);
         if wanted.is_prompt(whole.sum()) || !wanted.pieces_of(&sent).is_empty() {
             return None;
         }
-        let part = |said: &str| Self { said: said.to_owned(), addresses: self.addresses.clone(), ..Self::default() };
-        let (before, behind) = self.said.split_at(length);
-        Some((number, part(before), part(behind)))
+        let Begun { number, length, .. } = begun;
+        Some((number, self.part(0..length, at), self.part(length..self.said.len(), 0)))
+    }
+
+    /// A part of what was said, with the first so many places in it where another message may begin.
+    fn part(&self, range: Range<usize>, begun: usize) -> Self {
+        let (said, addresses) = (self.said[range].to_owned(), self.addresses.clone());
+        Self { said, addresses, begun: self.begun[..begun].to_vec(), ..Self::default() }
     }
 
     /// Something is told that a client has said to the agent alone.
@@ -140,7 +168,7 @@ impl Heard {
 
     /// What the user said, as it was told part by part.
     fn parts(&self) -> impl Iterator<Item = &str> {
-        let begins = self.begun.iter().map(|(_, length)| *length);
+        let begins = self.begun.iter().map(|begun| begun.length);
         let ends = begins.clone().chain([self.said.len()]);
         [0].into_iter().chain(begins).zip(ends).map(|(begin, end)| &self.said[begin..end])
     }

@@ -33,15 +33,16 @@ pub(super) fn joined<'a>(log: &'a [Turn], replay: &'a [Turn]) -> Vec<Sides<'a>> 
     all.into_iter().chain(of_a_branch(log, &its, replay, &untold)).collect()
 }
 
-/// All that stands behind what both begin with, if it is made of the same prompts and answers.
+/// All that stands behind what both begin with, or behind less of that, if it is made of the same prompts and answers.
 fn since_alike(log: &[Turn], its: &[usize], replay: &[Turn], untold: &BTreeSet<Sum>) -> Option<Same> {
-    if its.len().saturating_sub(alike(log, its, replay)) > MOST {
-        return None;
-    }
-    let alike = alike_apart(log, its, replay);
-    let is_some = alike < its.len() && alike < replay.len();
-    let same = || said_in(log, &its[alike..], untold).is_same(&told_in(&replay[alike..]), true);
-    (is_some && same()).then(|| Same { turns: its[alike..].to_vec(), told: alike..replay.len() })
+    let alike = alike(log, its, replay).min(replay.len().saturating_sub(1)).min(its.len().saturating_sub(1));
+    let fewest = its.len().saturating_sub(MOST);
+    let is_same = |alike: &usize| {
+        let is_whole = is_apart(&its[*alike..], log);
+        is_whole && said_in(log, &its[*alike..], untold).is_same(&told_in(&replay[*alike..]), true)
+    };
+    let alike = (fewest..=alike).rev().find(is_same)?;
+    (!its.is_empty() && !replay.is_empty()).then(|| Same { turns: its[alike..].to_vec(), told: alike..replay.len() })
 }
 
 /// With how many of these turns of the log the replay begins.

@@ -154,10 +154,10 @@ impl Said {
         }
     }
 
-    /// With this entry the user may begin another message.
-    pub(super) fn may_begin(&mut self, number: u64) {
+    /// With this entry the user may begin another message; `has_other_id` where the agent says so.
+    pub(super) fn may_begin(&mut self, number: u64, has_other_id: bool) {
         if let Self::User(heard) = self {
-            heard.may_begin(number);
+            heard.may_begin(number, has_other_id);
         }
     }
 

@@ -29,6 +29,11 @@ impl FromIterator<Sum> for Pieces {
 }
 
 impl Pieces {
+    /// Whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.prompts.is_empty()
+    }
+
     /// Whether this is one of the prompts.
     pub(super) fn contains(&self, message: Sum) -> bool {
         self.prompts.contains(&message)

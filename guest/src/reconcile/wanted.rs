@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::asides::Asides;
-use super::attached::AttachedPrompts;
 use super::pieces::Pieces;
 use super::sum::Sum;
 use super::text::{Text, Writer};
@@ -151,13 +150,17 @@ impl Wanted {
         matches!(self, Self::Beside(Beside { answered, .. }) if answered.contains(&message))
     }
 
-    /// Whether this is a prompt that the agent may have kept alone, or several of those, and none to which something was attached.
-    pub(super) fn is_unanswered(&self, message: &str, attached: &AttachedPrompts) -> bool {
-        let Self::Beside(Beside { unanswered, .. }) = self else { return false };
+    /// The prompts that this is, one or several, if they are such as the agent may have kept alone.
+    pub(super) fn unanswered(&self, message: &str) -> Vec<Sum> {
+        let Self::Beside(Beside { unanswered, .. }) = self else { return Vec::new() };
         let prompt = Sum::of(message);
-        let mut prompts =
-            if unanswered.contains(prompt) { vec![prompt] } else { unanswered.of(message) }.into_iter().peekable();
-        prompts.peek().is_some() && !prompts.any(|prompt| attached.is_prompt(prompt))
+        if unanswered.contains(prompt) { vec![prompt] } else { unanswered.of(message) }
+    }
+
+    /// Whether the agent may have kept any prompt alone.
+    pub(super) fn has_unanswered(&self) -> bool {
+        matches!(self, Self::Beside(Beside { unanswered, .. }) if !unanswered.is_empty())
+            || self.has_wordless_unanswered()
     }
 
     /// Whether the agent may have kept a prompt alone that has no words.
