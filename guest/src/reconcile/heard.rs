@@ -162,14 +162,19 @@ impl Heard {
         // What was attached may have such elements in it.
         let with_elements = Some(&as_told).filter(|as_told| as_told.len() != said.len());
         let sent = told().chain(with_elements).find_map(|text| attached.as_sent(text, is_prompt, is_of_prompts));
-        let sent = sent.or_else(|| attached.told_in_parts(self.parts()).filter(|sent| is_prompt(sent)));
+        // One that nobody answered may have another message behind it.
+        let is_told = |sent: &String| is_prompt(sent) && wanted.unanswered(sent).is_empty();
+        let sent = sent.or_else(|| attached.told_in_parts(self.parts()?).filter(is_told));
         sent.map_or(said, |sent| without_elements(Cow::Owned(sent)))
     }
 
-    /// What the user said, as it was told part by part.
-    fn parts(&self) -> impl Iterator<Item = &str> {
+    /// What the user said, as it was told part by part, if all of it may be one message and is told as text.
+    fn parts(&self) -> Option<impl Iterator<Item = &str>> {
+        if self.has_attached || self.begun.iter().any(|begun| begun.is_sure) {
+            return None;
+        }
         let begins = self.begun.iter().map(|begun| begun.length);
         let ends = begins.clone().chain([self.said.len()]);
-        [0].into_iter().chain(begins).zip(ends).map(|(begin, end)| &self.said[begin..end])
+        Some([0].into_iter().chain(begins).zip(ends).map(|(begin, end)| &self.said[begin..end]))
     }
 }

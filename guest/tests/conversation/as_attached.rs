@@ -114,6 +114,75 @@ fn a_prompt_stays_as_it_was_sent_where_its_answer_is_told_otherwise() {
 }
 
 #[test]
+fn what_was_attached_is_known_by_its_place_among_the_words_whatever_is_told_for_it() {
+    // As Crow tells a link, and a file.
+    let read = || text("/work/a.rs\n     0\tbee");
+    let located = || text("file_location:file:///work/a.rs\nbee");
+    for (sent, told, expected) in [
+        (vec![text("Fix "), file()], vec![text("Fix "), read()], "> Fix [resource_link]"),
+        (vec![text("Fix "), file()], vec![text("Fix "), located()], "> Fix [resource_link]"),
+        (vec![file(), text(" now")], vec![read(), text(" now")], "> [resource_link] now"),
+        (
+            vec![text("Fix "), file(), text(" and "), file(), file()],
+            vec![text("Fix "), read(), text(" and "), located(), read()],
+            "> Fix [resource_link] and [resource_link][resource_link]",
+        ),
+    ] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut desk = begun(&store, &world, &json!({"loadSession": true}), &[("one", "First.")]);
+        prompt_until_sent(&mut desk, "turn", &sent);
+        desk.agent(says("It is fixed."));
+        desk.agent(answers("turn"));
+        leave(desk);
+        let mut replay = vec![users(&text("one")), chunk("agent_message_chunk", "First.")];
+        replay.extend(told.iter().map(users));
+        replay.push(chunk("agent_message_chunk", "It is fixed."));
+        for time in ["first", "second"] {
+            assert_eq!(
+                shown(&store, &world, &replay),
+                ["> one", "First.", expected, "It is fixed."],
+                "{time} {told:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_prompt_that_was_stopped_stays_as_it_was_sent_before_what_was_said_outside() {
+    for (sent, expected) in [
+        (vec![text("What is this?"), image()], "> What is this?[image]"),
+        (vec![text("Fix "), file(), text(" now")], "> Fix [resource_link] now"),
+        (vec![image()], "> [image]"),
+        (vec![text("Go on")], "> Go on"),
+    ] {
+        for has_ids in [true, false] {
+            let (store, world) = (Memory::new(), World::unrecorded());
+            let mut desk = begun(&store, &world, &json!({"loadSession": true}), &[("one", "First.")]);
+            let asked = prompt_until_sent(&mut desk, "turn", &sent).request("session/prompt");
+            desk.agent(says("That is a c"));
+            desk.client(json!({"method": "session/cancel", "params": {"sessionId": "s1"}}));
+            desk.reply(&asked, json!({"stopReason": "cancelled"}));
+            leave(desk);
+            let told = |content: &Value, id: &str| {
+                let mut told = users(content);
+                if has_ids {
+                    told["messageId"] = id.into();
+                }
+                told
+            };
+            let mut replay = vec![users(&text("one")), chunk("agent_message_chunk", "First.")];
+            replay.extend(sent.iter().map(|block| told(block, "m1")));
+            replay.push(told(&text("Outside"), "m2"));
+            replay.push(chunk("agent_message_chunk", "Said outside."));
+            let said = [expected, "That is a c", "> Outside", "Said outside."];
+            for time in ["first", "second"] {
+                assert_eq!(shown(&store, &world, &replay)[2..], said, "{time} {sent:?} {has_ids}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_summary_of_all_that_was_said_is_no_prompt_without_words() {
     const SUMMARY: &str =
         "This session is being continued from a previous conversation that ran out of context. The summary: ...";

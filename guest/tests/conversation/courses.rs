@@ -75,6 +75,8 @@ const FOUND: &[&str] = &[
     "y.YY", "y.YC", "y.CY", "y.YXY", "y.CXC", "y.YEqc.", "YEI:c.Y:", // and both are at several at once.
     "yxcryYE.", "yxcryY:.", "yYYX", "ycyCe", "yyYYY", "yYcY:", "yYyYY", "yccCC", "yscCY", "yCYyY", "yyyYe", "yecCc",
     "iYsi", "yYXYY",
+    // The agent says more to the first behind the second, and one of the two fails, or is stopped.
+    "yscs.sx", "yscs.se", "ysces.", "ysyse.",
 ];
 
 /// What an agent has kept.

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, update};
 use crate::scenes::{
-    CWD, UNTIL_FORGOTTEN, account, answers, ask_fork, ask_prompt, begun, both_open, leave, lines, load, mark, oblige,
-    said, says,
+    CWD, UNTIL_FORGOTTEN, account, answers, ask_fork, ask_load, ask_prompt, begun, both_open, leave, lines, load, mark,
+    oblige, said, says,
 };
 
 /// What the client is told last of a tool call.
@@ -45,6 +45,22 @@ fn a_tool_call_that_was_cut_off_has_failed() {
             leave(desk);
         }
     }
+}
+
+#[test]
+fn a_tool_call_of_a_turn_that_failed_has_failed_though_the_agent_is_at_the_next_prompt() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    let id = desk.new_session("s1", CWD);
+    let [one, two] = ["One", "Two"].map(|text| ask_prompt(&mut desk, text, &id, text).request("session/prompt"));
+    desk.agent(update("s1", tool_call("cut")));
+    desk.refuse(&one, -32603);
+    desk.agent(says("Two is done."));
+    desk.reply(&two, json!({"stopReason": "end_turn"}));
+    leave(desk);
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    let out = ask_load(&mut desk, "load", &id);
+    assert_eq!(call_status(&out, "cut").as_deref(), Some("failed"));
 }
 
 #[test]

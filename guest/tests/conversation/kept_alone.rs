@@ -20,7 +20,7 @@ use End::{Failed, Stopped, Well};
 type Turns = &'static [(&'static str, &'static str, End)];
 
 /// What is said, what the agent tells of it, prompts behind `> `, and what is shown.
-const CASES: [(Turns, &[&str], &str); 8] = [
+const CASES: [(Turns, &[&str], &str); 9] = [
     // Of what failed it has kept nothing, and an image is told with the words before it;
     (
         &[("Three", "", Well), ("Four", "of four", Failed), (IMAGE, "A picture of a red square on white ground", Well)],
@@ -50,6 +50,8 @@ const CASES: [(Turns, &[&str], &str); 8] = [
         &["> Go", "> Go", "> On", "> Outside", "> and more", "Said outside"],
         "> Go> Go> OnI will> Outside> and moreSaid outside",
     ),
+    // It keeps nothing of what was stopped.
+    (&[("Two", "I have looked", Stopped)], &["> Outside", "Said outside"], "> TwoI have looked> OutsideSaid outside"),
     // A command that it does not keep stands between prompts that it tells together,
     (
         &[("Go", "", Well), ("/cost", "1 $", Well), ("Yes", "Done.", Well)],
@@ -87,6 +89,14 @@ fn block(words: &str) -> Value {
     }
 }
 
+/// What an agent tells of these words, prompts behind `> `.
+fn told_as(words: &str) -> Value {
+    match words.strip_prefix("> ") {
+        Some(prompt) => json!({"sessionUpdate": "user_message_chunk", "content": block(prompt)}),
+        None => chunk("agent_message_chunk", words),
+    }
+}
+
 fn turn(desk: &mut Desk<'_>, prompt: &str, answer: &str, end: End) {
     let sent = prompt_until_sent(desk, "turn", &[block(prompt)]).request("session/prompt");
     if !answer.is_empty() {
@@ -112,16 +122,37 @@ fn they_stay_where_they_were_said_and_so_does_all_that_is_told_with_them() {
         }
         leave(desk);
         world.now.set(world.now.get() + 60_000);
-        let told = ["> One", "1"].into_iter().chain(told.iter().copied()).map(|words| match words.strip_prefix("> ") {
-            Some(prompt) => json!({"sessionUpdate": "user_message_chunk", "content": block(prompt)}),
-            None => chunk("agent_message_chunk", words),
-        });
-        let told: Vec<Value> = told.collect();
+        let told: Vec<Value> = ["> One", "1"].into_iter().chain(told.iter().copied()).map(told_as).collect();
         for time in ["once", "again"] {
             let mut desk = Desk::ready(&store, &world, &json!({"loadSession": true}));
             let out = load_told(&mut desk, &told);
             assert_eq!(words(&out), format!("> One1{shown}"), "{turns:?}, {time}");
             assert_eq!(mark(&out, "load")["setAside"], Value::Null, "{turns:?}, {time}");
+            leave(desk);
+        }
+    }
+}
+
+/// An agent need not have kept any of it.
+#[test]
+fn where_nothing_has_come_to_its_end_what_was_said_outside_stands_behind_that() {
+    for (answer, end, told) in [
+        ("", Failed, &["> Outside", "Said outside"][..]),
+        ("I will", Stopped, &["> Outside", "Said outside", "> More", "Said more"]),
+        ("I will", Failed, &["> Two", "> Outside", "Said outside"]),
+    ] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut desk = begun(&store, &world, &json!({"loadSession": true}), &[]);
+        turn(&mut desk, "Two", answer, end);
+        leave(desk);
+        world.now.set(world.now.get() + 60_000);
+        let outside: String = told.iter().filter(|words| **words != "> Two").copied().collect();
+        let told: Vec<Value> = told.iter().copied().map(told_as).collect();
+        for time in ["once", "again"] {
+            let mut desk = Desk::ready(&store, &world, &json!({"loadSession": true}));
+            let out = load_told(&mut desk, &told);
+            assert_eq!(words(&out), format!("> Two{answer}{outside}"), "{answer}, {end:?}, {time}");
+            assert_eq!(mark(&out, "load")["setAside"], Value::Null, "{answer}, {end:?}, {time}");
             leave(desk);
         }
     }
