@@ -117,6 +117,12 @@ impl AttachedPrompts {
         self.prompts.iter().any(|prompt| Sum::of(&prompt.text()) == said)
     }
 
+    /// The same of prompts behind whose last words something was attached.
+    pub(super) fn is_prompt_with_more(&self, said: Sum) -> bool {
+        let has_more = |prompt: &&Prompt| prompt.letters.last().is_some_and(String::is_empty);
+        self.prompts.iter().filter(has_more).any(|prompt| Sum::of(&prompt.text()) == said)
+    }
+
     /// A message without what tells of something attached, if it is known to be what the user said then: a prompt, or else what
     /// `is_known` says of.
     pub(super) fn as_sent(

@@ -105,10 +105,11 @@ impl Heard {
             }
             let before = self.part(0..length, at);
             let sent = before.as_sent(strip, attached, wanted);
-            // What is attached to a prompt is not always told as such.
+            // What is attached to a prompt is not always told as such, and more often behind it than before it.
             let may_be_attached = !is_sure && Sum::of(&sent) == Sum::of(&before.said);
             let prompts = wanted.unanswered(&sent);
-            !prompts.is_empty() && !(may_be_attached && prompts.iter().any(|prompt| attached.is_prompt(*prompt)))
+            let has_more = || prompts.iter().any(|prompt| attached.is_prompt_with_more(*prompt));
+            !prompts.is_empty() && (!may_be_attached || !has_more())
         };
         let (at, begun) = self.begun.iter().copied().enumerate().rev().find(is_alone)?;
         let sent = self.as_sent(strip, attached, wanted);

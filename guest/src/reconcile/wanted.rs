@@ -41,12 +41,26 @@ pub(super) struct Beside {
     pieces: Pieces,
     /// The same in turns through the layer of which the transcript has an answer, or a part of one.
     answered: BTreeSet<Sum>,
-    /// The same in turns that have no answer, or came to no end: the agent may have nothing else of them.
-    unanswered: Pieces,
-    /// One of those has no words, but an image.
-    has_wordless_unanswered: bool,
+    unanswered: Box<Unanswered>,
     /// What the transcript has more of turns that have gone by: it may be the end of a later one.
     rests: Vec<Sum>,
+}
+
+/// What the user said in turns that have no answer, or came to no end: the agent may have nothing else of them.
+#[derive(Debug, Default)]
+struct Unanswered {
+    prompts: Pieces,
+    /// One has no words, but an image.
+    has_wordless: bool,
+}
+
+impl Unanswered {
+    fn of(transcript: &[Turn]) -> Self {
+        let its = transcript.iter().filter(|turn| turn.took_part == Some(true));
+        let its = its.filter(|turn| turn.agent.sum().is_empty() || !turn.is_finished());
+        let has_wordless = its.clone().any(|turn| turn.user.is_empty() && turn.window != 0);
+        Self { prompts: its.map(|turn| turn.user).collect(), has_wordless }
+    }
 }
 
 impl Wanted {
@@ -71,22 +85,8 @@ impl Wanted {
         let its = transcript.iter().filter(|turn| turn.took_part != Some(false));
         let pieces = its.map(|turn| turn.user).collect();
         let answered = answered(transcript).collect();
-        let its = transcript.iter().filter(|turn| turn.took_part == Some(true));
-        let its = its.filter(|turn| turn.agent.sum().is_empty() || !turn.is_finished());
-        let has_wordless_unanswered = its.clone().any(|turn| turn.user.is_empty() && turn.window != 0);
-        let unanswered = its.map(|turn| turn.user).collect();
-        let (joined, rests) = (joined(transcript), Vec::new());
-        Self::Beside(Beside {
-            answers,
-            gone_on,
-            halves,
-            joined,
-            pieces,
-            answered,
-            unanswered,
-            has_wordless_unanswered,
-            rests,
-        })
+        let (unanswered, joined) = (Box::new(Unanswered::of(transcript)), joined(transcript));
+        Self::Beside(Beside { answers, gone_on, halves, joined, pieces, answered, unanswered, rests: Vec::new() })
     }
 
     /// Of messages that may be put together of these prompts.
@@ -152,20 +152,26 @@ impl Wanted {
 
     /// The prompts that this is, one or several, if they are such as the agent may have kept alone.
     pub(super) fn unanswered(&self, message: &str) -> Vec<Sum> {
-        let Self::Beside(Beside { unanswered, .. }) = self else { return Vec::new() };
+        let Some(Unanswered { prompts, .. }) = self.all_unanswered() else { return Vec::new() };
         let prompt = Sum::of(message);
-        if unanswered.contains(prompt) { vec![prompt] } else { unanswered.of(message) }
+        if prompts.contains(prompt) { vec![prompt] } else { prompts.of(message) }
     }
 
     /// Whether the agent may have kept any prompt alone.
     pub(super) fn has_unanswered(&self) -> bool {
-        matches!(self, Self::Beside(Beside { unanswered, .. }) if !unanswered.is_empty())
-            || self.has_wordless_unanswered()
+        self.all_unanswered().is_some_and(|all| all.has_wordless || !all.prompts.is_empty())
     }
 
     /// Whether the agent may have kept a prompt alone that has no words.
     pub(super) fn has_wordless_unanswered(&self) -> bool {
-        matches!(self, Self::Beside(Beside { has_wordless_unanswered: true, .. }))
+        self.all_unanswered().is_some_and(|all| all.has_wordless)
+    }
+
+    fn all_unanswered(&self) -> Option<&Unanswered> {
+        match self {
+            Self::OfUnfinished { .. } => None,
+            Self::Beside(Beside { unanswered, .. }) => Some(unanswered),
+        }
     }
 
     /// Whether the transcript has an answer to this that came to its end, and is longer.

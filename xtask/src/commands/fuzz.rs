@@ -42,7 +42,7 @@ pub(crate) struct Options {
     /// The machine's first seed; another each time if none is given
     #[arg(long, value_name = "SEED", requires = "machine")]
     from: Option<u64>,
-    /// Not these, but all courses of two windows on one session of up to so many steps; 4 take a minute or two, each more ten times that
+    /// Not these, but all courses of two windows on one session of up to so many steps; 4 take ten minutes, each more twenty times that
     #[arg(long, value_name = "STEPS", conflicts_with_all = ["target", "machine"], value_parser = clap::value_parser!(u8).range(1..))]
     courses: Option<u8>,
     /// For how long, each
