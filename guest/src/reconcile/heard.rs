@@ -17,6 +17,8 @@ use crate::transcript::before_hook;
 const LOOKED_THROUGH: usize = 256 * 1024;
 /// At how many places of what is told as one message it is looked whether another begins.
 const MOST_BEGUN: usize = 32;
+/// Up to how many bytes it is looked whether what stands before such a place is prompts.
+const LONGEST_BEFORE: usize = 16 * 1024;
 
 /// What is told of a user's message that is under way.
 #[derive(Debug, Default)]
@@ -100,6 +102,9 @@ impl Heard {
         }
         let is_alone = |place: &(usize, Begun)| {
             let (at, Begun { length, is_sure, .. }) = *place;
+            if length > LONGEST_BEFORE {
+                return false;
+            }
             if length == 0 {
                 return wanted.has_wordless_unanswered();
             }

@@ -328,13 +328,16 @@ impl<'a> Course<'a> {
         out
     }
 
-    /// What it refuses it does not keep.
+    /// What it refuses it does not keep, whoever has read it meanwhile.
     fn refuse(&mut self, at: usize) -> Out {
         if let Some(turn) = &mut self.windows[at].running {
             turn.items.clear();
             turn.kept.clear();
-            self.kept.items.truncate(turn.begun_at);
-            self.windows[at].last = turn.behind;
+            let (behind, begun_at) = (turn.behind, turn.begun_at);
+            self.kept.items.truncate(begun_at);
+            for window in &mut self.windows {
+                window.last = window.last.filter(|last| *last < begun_at).or(behind);
+            }
         }
         self.end(at, &json!({"error": {"code": -32602, "message": "refused"}}))
     }
