@@ -311,8 +311,7 @@ impl Draft {
         let told = last_told.map_or(0, |last| last.at.start());
         // An agent that tells prompts as they were said need not have kept one that it does not tell, where that came to no end, but
         // whoever went back behind what had come to its end did so with what had got an answer behind that. Commands it tells otherwise.
-        let is_turn = |turn: &Turn| turn.half().is_none() && !turn.is_silent();
-        let is_as_said = self.prompts == Prompts::AsSaid && replay.iter().any(is_turn);
+        let is_as_said = self.prompts == Prompts::AsSaid && replay.iter().any(Turn::has_both);
         let is_wordless_told = replay.iter().any(Turn::is_silent);
         let whole = log.iter().find(|turn| is_known(turn) && turn.is_finished() && !turn.is_silent());
         let whole = whole.map_or(u64::MAX, |whole| whole.at.end());

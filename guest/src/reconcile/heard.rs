@@ -118,9 +118,7 @@ impl Heard {
         };
         let (at, begun) = self.begun.iter().copied().enumerate().rev().find(is_alone)?;
         let sent = self.as_sent(strip, attached, wanted);
-        let mut whole = Writer::default();
-        self.write(&sent, &mut whole);
-        if wanted.is_prompt(whole.sum()) || !wanted.pieces_of(&sent).is_empty() {
+        if self.is_prompt(&sent, wanted) || !wanted.pieces_of(&sent).is_empty() {
             return None;
         }
         let Begun { number, length, .. } = begun;
@@ -145,13 +143,16 @@ impl Heard {
         }
     }
 
+    /// Whether this, which is a part of it, is a prompt.
+    fn is_prompt(&self, text: &str, wanted: &Wanted) -> bool {
+        let mut writer = Writer::default();
+        self.write(text, &mut writer);
+        wanted.is_prompt(writer.sum())
+    }
+
     /// What the user has said, without what tells of something that was attached to a prompt.
     pub(super) fn as_sent(&self, strip: Strip, attached: &AttachedPrompts, wanted: &Wanted) -> Cow<'_, str> {
-        let is_prompt = |text: &str| {
-            let mut writer = Writer::default();
-            self.write(text, &mut writer);
-            wanted.is_prompt(writer.sum())
-        };
+        let is_prompt = |text: &str| self.is_prompt(text, wanted);
         let is_of_prompts = |text: &str| !wanted.pieces_of(text).is_empty();
         let all = self.all.as_deref().filter(|all| all.len() <= LOOKED_THROUGH).map(strip).map(without_elements);
         let as_told = strip(&self.said);

@@ -228,8 +228,7 @@ fn by_evidence(log: &[Turn], heard: Heard, replay: &[Turn], evidence: Evidence) 
     // Where nothing has come to its end, the agent need not have kept any of it, and tells what was said elsewhere.
     let mut its = log.iter().filter(|turn| turn.took_part != Some(false) && !turn.is_silent()).peekable();
     let is_unfinished = its.peek().is_some() && its.all(|turn| turn.window != 0 && !turn.is_finished());
-    let is_turn = |turn: &Turn| turn.half().is_none() && !turn.is_silent();
-    let is_related = is_related || evidence.whole && is_unfinished && replay.iter().any(is_turn);
+    let is_related = is_related || evidence.whole && is_unfinished && replay.iter().any(Turn::has_both);
     // Commands that the agent does not record contradict nothing.
     let may_differ = if commands::are_all_untold(log, replay) { evidence.whole } else { evidence.moved_on };
     if is_related || may_differ {

@@ -93,6 +93,11 @@ impl Turn {
         self.user.is_empty() && self.agent.sum().is_empty()
     }
 
+    /// Whether both have said something in it.
+    pub(super) fn has_both(&self) -> bool {
+        !self.user.is_empty() && !self.agent.sum().is_empty()
+    }
+
     /// What is said in it: by the user, and by the agent.
     pub(super) fn said(&self) -> (Sum, Sum) {
         (self.user, self.agent.sum())

@@ -53,9 +53,9 @@ const HABITS: [Habit; 9] = [
 
 /// What is done in two windows: small letters in the first, large ones in the second. `y`, `c` and `i` send a prompt, `s` has the agent
 /// answer it, `.` (`:`) the same and come to its end, `x` the user have it stop, `e` it fail, `r` refuse it; `q` opens another window in
-/// this one's place, `k` too, where this one and the agent's program are killed. `o` is a turn in a window of the agent's own. `m` calls
-/// a command, `n` sends a prompt that is refused as a turn runs, `a` has the agent's program end by itself, `l` loads the session again in its window, and `~` lets a minute go by:
-/// `COURSES_STEPS` says which steps are tried.
+/// this one's place, `k` too, where this one and the agent's program are killed. `o` is a turn in a window of the agent's own. `m` calls a
+/// command, `n` sends a prompt that is refused as a turn runs, `a` has the agent's program end by itself, `l` loads the session again in
+/// its window, and `~` lets a minute go by: `COURSES_STEPS` says which steps are tried.
 const STEPS: &str = "ycYCiIs.S:xXeErRqQkKon";
 
 /// Prompts, and how they are answered. The last but one is an image.
