@@ -132,7 +132,7 @@ fn turn_before(turns: &[Option<Turn>], aside: &Turn, told: &Told<'_>) -> Option<
     let goes_on = |theirs: &Turn| theirs.holds(aside) && theirs.agent.begins_with(turn.agent.sum());
     if told.turns.iter().any(|theirs| theirs.user == turn.user && goes_on(theirs)) {
         // To an agent with one transcript, what it said at the same time in other windows stands in it as well.
-        let is_at_once = |other: &Turn| turn.at.start() < other.at.end() && other.at.start() < turn.at.end();
+        let is_at_once = |other: &Turn| turn.at.start() < other.ended_at() && other.at.start() < turn.ended_at();
         let has_others = earlier.iter().any(|(_, other)| is_at_once(other));
         return Some((last, if has_others { Behind::WhatIsKnown } else { Behind::WhatWasLost }));
     }

@@ -191,15 +191,26 @@ impl<'a> Search<'a> {
         place: usize,
         is_sure: impl Fn(usize, bool) -> bool,
     ) -> Option<(usize, usize)> {
-        let theirs = self.replay.get(place).filter(|theirs| !theirs.agent.sum().is_empty())?;
+        let theirs = self.replay.get(place)?;
         if !self.turn(first).is_command || self.told[first].is_some() || self.is_taken[place] {
             return None;
+        }
+        if theirs.agent.sum().is_empty() {
+            // What it stands for may be all that the agent has kept.
+            let turn = self.turn(first);
+            let may_be_alone = turn.agent.sum().is_empty() || !turn.is_finished();
+            return (may_be_alone && self.is_with_next(first + 1, place + 1)).then_some((first + 1, place));
         }
         let end = self.answered(first, first, place)?;
         let is_free = self.told[first..end].iter().all(Option::is_none);
         // Without a prompt the agent tells nothing that the user has said instead.
         let is_telling = theirs.user.is_empty() || theirs.agent.sum().length() >= TELLING;
         (is_free && is_sure(end, is_telling)).then_some((end, place))
+    }
+
+    /// Whether the turn from here on, but for commands that are not told, is told in this place, or nothing is left of either side.
+    fn is_with_next(&self, end: usize, place: usize) -> bool {
+        self.told_behind(end).map_or(end == self.its.len() && place == self.replay.len(), |told| told == place)
     }
 
     /// The place behind the one where the turn before this one is told, but for commands that are not told.

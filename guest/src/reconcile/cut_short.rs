@@ -35,8 +35,10 @@ pub(super) fn told_by_prompts(
     for told in theirs.filter(is_free) {
         let prompts = replay[told].pieces();
         let by_last = prompts.split_last().map(|(last, before)| (*last, before));
-        // A prompt of no words (an image) is told with the words before it.
-        let mut ways = by_last.into_iter().chain([(Sum::default(), &prompts[..])]);
+        // A prompt of no words (an image) is told with the words before it, unless it is told by itself.
+        let is_wordless_next = replay.get(told + 1).is_some_and(|next| next.user.is_empty());
+        let with_wordless = (!is_wordless_next).then_some((Sum::default(), &prompts[..]));
+        let mut ways = by_last.into_iter().chain(with_wordless);
         let is_whole = |group: &Range<usize>| {
             let group = &its[group.clone()];
             // Where all that is said in them is told, they are compared as they are, unless the first would be taken for all of it.

@@ -1,6 +1,7 @@
 //! A plan in the making: what is kept of a transcript, what is put in and what is set aside, one turn after the other.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use super::align::TELLING;
@@ -40,6 +41,8 @@ pub(super) struct Draft {
     /// The agent is not believed in what is disputed.
     yields: bool,
     prompts: Prompts,
+    /// Where the first turn of each window was begun.
+    windows: BTreeMap<u16, u64>,
     /// What is kept since something was put in. Turns that were spoken at once lie between each other, and stay as they
     /// lie unless something comes between them.
     kept: Vec<Kept>,
@@ -62,8 +65,9 @@ impl Draft {
         let is_left_out = replay.iter().all(|turn| turn.user.is_empty());
         let prompts = if is_left_out { Prompts::LeftOut } else { Prompts::AsSaid };
         let (heard_before, since) = (heard.until, heard.since);
-        let (told_from, yields, kept) = (u64::MAX, false, Vec::new());
-        Self { plan, heard_before, since, moved_on, told_from, yields, prompts, kept, has_missed: false, position: 0 }
+        let (told_from, yields, windows, kept) = (u64::MAX, false, BTreeMap::new(), Vec::new());
+        let (has_missed, position) = (false, 0);
+        Self { plan, heard_before, since, moved_on, told_from, yields, prompts, windows, kept, has_missed, position }
     }
 
     /// What is disputed stays as it is in the transcript.
@@ -99,6 +103,21 @@ impl Draft {
     pub(super) fn tells<'a>(&mut self, log: impl DoubleEndedIterator<Item = &'a Turn>) {
         let last = log.rev().find(|turn| turn.took_part == Some(true) && !turn.user.is_empty());
         self.told_from = last.map_or(u64::MAX, Turn::begun_at);
+    }
+
+    /// All turns of the log.
+    pub(super) fn note_windows(&mut self, log: &[Turn]) {
+        for turn in log.iter().filter(|turn| turn.window != 0) {
+            let first = self.windows.entry(turn.window).or_insert(u64::MAX);
+            *first = turn.begun_at().min(*first);
+        }
+    }
+
+    /// Whether a turn is one of a window that had been opened before that other one's turn had come to its end: its program need not
+    /// have read that.
+    fn is_elsewhere(&self, turn: &Turn, told: &Turn) -> bool {
+        let is_before = |first: &u64| *first < told.ended_at();
+        told.window != 0 && turn.window != told.window && self.windows.get(&turn.window).is_some_and(is_before)
     }
 
     /// Whether it has heard all of a turn of which it tells nothing, or the beginning alone: it was prompted behind it, with an
@@ -174,13 +193,16 @@ impl Draft {
         rest
     }
 
-    /// What lies between turns that are the same, or, where it is not `behind` one, before the first.
-    pub(super) fn between(&mut self, log: &[Turn], replay: &[Turn], behind: bool) {
-        if self.stays(log, replay, |draft| draft.between(log, replay, behind)) {
+    /// What lies between turns that are the same, behind the one that is `told`, or before the first.
+    pub(super) fn between(&mut self, told: Option<&Turn>, log: &[Turn], replay: &[Turn]) {
+        if self.stays(log, replay, |draft| draft.between(told, log, replay)) {
             return;
         }
-        let (all, (log, replay)) = (log.len(), self.keep_alike(log, replay));
-        let behind = behind || log.len() < all;
+        let (all, (log, replay)) = (log, self.keep_alike(log, replay));
+        let alike = &all[..all.len() - log.len()];
+        let behind = told.is_some() || !alike.is_empty();
+        let told = alike.iter().rfind(|turn| self.has_part_in(turn)).or(told);
+        let log = &*self.without_beside(told, log, replay);
         let (known, unknown) = self.by_knowledge(log);
         if replay.iter().all(Turn::is_silent) {
             self.insert(replay);
@@ -229,21 +251,21 @@ impl Draft {
         }
     }
 
-    /// Keeps turns that were begun before the last one that is told had come to its end, in other windows, and of which nothing is told:
+    /// Keeps turns of other windows that were open before the last turn that is told had come to its end, and of which nothing is told:
     /// nobody went back behind them, they stand on other branches of the agent's. So it is where there are no others that it
     /// tells nothing of. What is left.
     fn without_beside<'t>(&mut self, told: Option<&Turn>, log: &'t [Turn], replay: &[Turn]) -> Cow<'t, [Turn]> {
         let untold: Vec<bool> = log.iter().map(|turn| self.has_heard(turn) && !self.may_not_be_kept(turn)).collect();
         let is_beside = |turn: &Turn| {
-            let is_at_once = |told: &Turn| turn.begun_at() < told.at.end() && turn.one_with != told.one_with;
-            told.is_some_and(is_at_once) && !is_any_told(turn, replay)
+            let is_at_once = |told: &Turn| turn.begun_at() < told.ended_at() && turn.one_with != told.one_with;
+            told.is_some_and(|told| is_at_once(told) || self.is_elsewhere(turn, told)) && !is_any_told(turn, replay)
         };
         let mut all = log.iter().zip(&untold).filter(|(_, is_untold)| **is_untold).map(|(turn, _)| turn).peekable();
         if all.peek().is_none() || !all.all(is_beside) {
             return Cow::Borrowed(log);
         }
         let (beside, rest): (Vec<_>, Vec<_>) = log.iter().zip(untold).partition(|(_, is_untold)| *is_untold);
-        self.keep(beside.into_iter().map(|(turn, _)| turn), Told::No);
+        self.keep_left_out(beside.into_iter().map(|(turn, _)| turn).collect());
         Cow::Owned(rest.into_iter().map(|(turn, _)| turn.clone()).collect())
     }
 
@@ -260,7 +282,7 @@ impl Draft {
             return false;
         }
         let mut alone = Self::new(Heard { since: self.since, until: self.heard_before }, self.moved_on, &[]);
-        (alone.prompts, alone.told_from) = (self.prompts, self.told_from);
+        (alone.prompts, alone.told_from, alone.windows) = (self.prompts, self.told_from, self.windows.clone());
         compare(&mut alone);
         if alone.plan.disputed == Disputed::Nothing {
             return false;
@@ -320,8 +342,12 @@ impl Draft {
             let is_told = turn.user.is_empty() && is_wordless_told || is_any_told(turn, replay);
             is_as_said && !turn.is_command && !is_told && !goes_with_whole
         };
+        // Many agents keep no commands: nobody need have gone back behind those that were had last.
+        let are_commands_alone = log.iter().all(|turn| turn.is_command || !is_known(turn));
         let is_left_out = |turn: &Turn| {
-            was_cut_off(turn) && (turn.at.end() < told || is_not_kept(turn)) && told_by(turn, replay).is_none()
+            let may_be = was_cut_off(turn) && (turn.ended_at() < told || is_not_kept(turn))
+                || turn.window != 0 && are_commands_alone && !is_any_told(turn, replay);
+            may_be && told_by(turn, replay).is_none()
         };
         let (known, unknown): (Vec<&Turn>, Vec<&Turn>) =
             log.iter().partition(|turn| is_known(turn) && !is_left_out(turn));

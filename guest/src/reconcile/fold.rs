@@ -147,7 +147,7 @@ impl Fold {
         }
         self.take(number, text, entry);
         if let (Some(open), Some(entry)) = (&mut self.open, entry) {
-            open.made = Some((open.made.map_or(entry.time, |(first, _)| first), entry.time));
+            open.note_time(number, &entry);
             if let Some(tag) = entry.turn {
                 open.tag.get_or_insert_with(|| tag.to_owned());
             }
@@ -526,12 +526,12 @@ impl Fold {
         self.tag = tag;
         let window = self.tag.as_deref().and_then(|tag| tag.get(..WINDOW)).map_or(0, window_number);
         let (at, one_with) = (places.places(), self.begun);
-        let made = made.filter(|_| is_ours);
-        let late = made.map_or(0, |(began, ended)| {
-            let late = self.ends.late(&at, began);
-            self.ends.note(&at, ended);
-            late
-        });
+        let (mut late, mut mended) = (0, 0);
+        if let Some(made) = made.filter(|_| is_ours) {
+            late = self.ends.late(&at, made.began);
+            self.ends.note(&at, made.ended);
+            mended = made.mended(at.end());
+        }
         // What an agent replays has no ends; it came to one if something follows it.
         let finished = match behind {
             Behind::Nothing => ended == Some(Ended::Well),
@@ -571,6 +571,7 @@ impl Fold {
         self.turns.push(Turn {
             at,
             late,
+            mended,
             one_with,
             window,
             user,

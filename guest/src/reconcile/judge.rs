@@ -38,16 +38,18 @@ fn drafted(mut draft: Draft, log: &[Turn], heard: Heard, replay: &[Turn]) -> Pla
     }
     let (log, pairs) = told_later(&mut draft, log, replay);
     let log = &*log;
+    draft.note_windows(log);
     draft.tells(pairs.iter().map(|(at, _)| &log[*at]));
     draft.compare(pairs.iter().map(|(at, other)| (&log[*at], &replay[*other])));
-    let (mut log_rest, mut replay_rest) = (0, 0);
+    let (mut log_rest, mut replay_rest) = (0_usize, 0);
     let next = pairs.iter().skip(1).map(|(_, other)| *other).chain([replay.len()]);
     for ((at, other), next) in pairs.iter().copied().zip(next) {
+        let before = log_rest.checked_sub(1).map(|before| &log[before]);
         let is_told_by_answer = log[at].user != replay[other].user;
         if is_told_by_answer {
             let (ours, theirs) = (&log[log_rest..=at], &replay[replay_rest..=other]);
             if let Some((first, others_first)) = draft.end_alike(ours, theirs) {
-                draft.between(&ours[..first], &theirs[..others_first], log_rest > 0);
+                draft.between(before, &ours[..first], &theirs[..others_first]);
                 draft.keep_took_part(&ours[first..]);
                 (log_rest, replay_rest) = (at + 1, other + 1);
                 continue;
@@ -58,8 +60,8 @@ fn drafted(mut draft: Draft, log: &[Turn], heard: Heard, replay: &[Turn]) -> Pla
                 continue;
             }
         }
-        let (before, prompt) = draft.without_prompt(&log[log_rest..at]);
-        draft.between(before, &replay[replay_rest..other], log_rest > 0);
+        let (rest, prompt) = draft.without_prompt(&log[log_rest..at]);
+        draft.between(before, rest, &replay[replay_rest..other]);
         draft.keep(prompt, Told::Yes);
         (log_rest, replay_rest) = (at + 1, other + 1);
         let (turn, theirs) = (&log[at], &replay[other]);
@@ -74,7 +76,7 @@ fn drafted(mut draft: Draft, log: &[Turn], heard: Heard, replay: &[Turn]) -> Pla
         }
     }
     if pairs.is_empty() && commands::are_all_untold(log, replay) {
-        draft.between(log, &[], false);
+        draft.between(None, log, &[]);
         log_rest = log.len();
     }
     let last = pairs.last().map(|(at, _)| &log[*at]);
@@ -129,18 +131,50 @@ pub struct Evidence {
 /// The same where the two may have nothing in common. What has begun since the agent was asked it need not have told.
 pub fn judge(log: &[Turn], heard: Heard, replay: &[Turn], evidence: Evidence) -> Plan {
     let (log, replay) = told_apart::joined(log, replay);
-    let (log, replay) = commands::joined(&log, &replay);
-    let (before, since) = begun_since(&log, &replay, evidence.asked_at);
-    let before = as_copied(before, &replay);
-    let judge_it = |(log, replay): (Cow<'_, [Turn]>, Cow<'_, [Turn]>)| judge_all(&log, heard, &replay, evidence);
-    let mut judged = judge_it(mingled::joined(&before, &replay, mingled::Told::CutShort));
-    if !judged.keeps_all() {
-        let mut on_the_whole = on_the_whole::joined(&before, &replay).into_iter().map(judge_it);
-        judged = on_the_whole.find(Plan::keeps_all).unwrap_or(judged);
+    let sides = commands::joined(&log, &replay);
+    let as_told = Comparison::of(&sides.0, &sides.1, heard, evidence);
+    let judged = as_told.judged();
+    if judged.keeps_all() {
+        return judged;
     }
-    let since = since.iter().flat_map(|turn| turn.at.runs());
-    judged.pieces.extend(since.map(Piece::Keep));
-    judged
+    // Where the same command is called over and over, what seems to be told otherwise may be another call of it.
+    let has_joined = matches!(sides, (Cow::Owned(_), _));
+    let as_sent = has_joined.then(|| Comparison::of(&log, &replay, heard, evidence));
+    as_told.on_the_whole().or_else(|| as_sent?.on_the_whole()).unwrap_or(judged)
+}
+
+/// Both sides, and what is known of them.
+struct Comparison<'a> {
+    log: Cow<'a, [Turn]>,
+    /// What has begun since the agent was asked.
+    since: &'a [Turn],
+    replay: &'a [Turn],
+    heard: Heard,
+    evidence: Evidence,
+}
+
+impl<'a> Comparison<'a> {
+    fn of(log: &'a [Turn], replay: &'a [Turn], heard: Heard, evidence: Evidence) -> Self {
+        let (before, since) = begun_since(log, replay, evidence.asked_at);
+        Self { log: as_copied(before, replay), since, replay, heard, evidence }
+    }
+
+    fn judged(&self) -> Plan {
+        self.judge(mingled::joined(&self.log, self.replay, mingled::Told::CutShort))
+    }
+
+    /// The same where turns that were had at once are compared as one, if nothing is new or gone then.
+    fn on_the_whole(&self) -> Option<Plan> {
+        let sides = on_the_whole::joined(&self.log, self.replay);
+        sides.into_iter().map(|sides| self.judge(sides)).find(Plan::keeps_all)
+    }
+
+    fn judge(&self, (log, replay): (Cow<'_, [Turn]>, Cow<'_, [Turn]>)) -> Plan {
+        let mut judged = judge_all(&log, self.heard, &replay, self.evidence);
+        let since = self.since.iter().flat_map(|turn| turn.at.runs());
+        judged.pieces.extend(since.map(Piece::Keep));
+        judged
+    }
 }
 
 /// The same turns. Of those that were begun while the agent forked its session, the first ones are a part of the fork, as far as

@@ -349,6 +349,13 @@ impl Said {
         self.turns += 1;
     }
 
+    /// A prompt by itself.
+    pub(super) fn add_prompt(&mut self, prompt: Sum) {
+        self.asked = self.asked.followed_by(prompt);
+        self.prompts = self.prompts.and(Letters::of_sum(prompt));
+        self.turns += 1;
+    }
+
     /// The same of a turn of the log: where it did not come to its end, the agent need not tell what was answered, nor the prompt, if
     /// it tells fewer of those.
     pub(super) fn add_ours(&mut self, turn: &Turn, has_end: bool, is_queued: bool, untold: &BTreeSet<Sum>) {

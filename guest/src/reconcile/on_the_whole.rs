@@ -37,9 +37,10 @@ pub(super) fn joined<'a>(log: &'a [Turn], replay: &'a [Turn]) -> Vec<Sides<'a>> 
 fn since_alike(log: &[Turn], its: &[usize], replay: &[Turn], untold: &BTreeSet<Sum>) -> Option<Same> {
     let alike = alike(log, its, replay).min(replay.len().saturating_sub(1)).min(its.len().saturating_sub(1));
     let fewest = its.len().saturating_sub(MOST);
+    let ours = Ours { log, together: Together::of(its.iter().map(|at| &log[*at])), untold };
     let is_same = |alike: &usize| {
         let is_whole = is_apart(&its[*alike..], log);
-        is_whole && said_in(log, &its[*alike..], untold).is_same(&told_in(&replay[*alike..]), true)
+        is_whole && ours.said_in(&its[*alike..]).is_same(&told_in(&replay[*alike..]), true)
     };
     let alike = (fewest..=alike).rev().find(is_same)?;
     (!its.is_empty() && !replay.is_empty()).then(|| Same { turns: its[alike..].to_vec(), told: alike..replay.len() })
@@ -65,19 +66,27 @@ fn of_a_branch<'a>(log: &'a [Turn], its: &[usize], replay: &'a [Turn], untold: &
         return None;
     }
     let theirs = told_in(replay);
-    let before = said_in(log, &its[..tail], untold);
+    let ours = Ours { log, together: Together::of(its.iter().map(|at| &log[*at])), untold };
+    let before = ours.said_in(&its[..tail]);
     let branch = |window: u16, begin: usize| {
         let (its, others): (Vec<usize>, Vec<usize>) = its[begin..].iter().partition(|at| log[**at].window == window);
-        let end = its.iter().map(|at| log[*at].at.end()).max()?;
+        let end = its.iter().map(|at| log[*at].ended_at()).max()?;
         let is_beside = !others.is_empty() && others.iter().all(|at| log[*at].begun_at() < end);
         Some((its, others)).filter(|_| is_beside)
     };
     let told_behind = |window: u16, begin: usize| {
         let (branch, others) = branch(window, begin)?;
-        let mut said = before.clone();
-        let behind = [&its[tail..begin], &branch].concat();
-        add(&mut said, log, &behind, untold);
-        said.is_same(&theirs, true).then(|| ([&its[..tail], &behind].concat(), others))
+        // What was under way when the branch was begun stands before it, as far as it was said by then: the prompt alone.
+        let first = branch.first().map_or(0, |at| log[*at].at.start());
+        let (under_way, beside) = others.split_at(others.partition_point(|at| log[*at].at.start() < first));
+        [(&[][..], &others[..]), (under_way, beside)].into_iter().find_map(|(asked, beside)| {
+            let mut said = before.clone();
+            ours.add(&mut said, &its[tail..begin]);
+            asked.iter().for_each(|at| said.add_prompt(log[*at].user));
+            ours.add(&mut said, &branch);
+            let told = || [&its[..begin], asked, &branch].concat();
+            said.is_same(&theirs, true).then(|| (told(), beside.to_vec()))
+        })
     };
     let begins = |window: u16| (tail..its.len()).rev().find_map(|begin| told_behind(window, begin));
     let (told, others) = windows.into_iter().rev().take(MOST_WINDOWS).find_map(begins)?;
@@ -94,20 +103,31 @@ fn of_a_branch<'a>(log: &'a [Turn], its: &[usize], replay: &'a [Turn], untold: &
     Some((Cow::Owned(log.into_owned()), Cow::Owned(replay.into_owned())))
 }
 
-/// What is said in these turns of the log.
-fn said_in(log: &[Turn], turns: &[usize], untold: &BTreeSet<Sum>) -> Said {
-    let mut said = Said::default();
-    add(&mut said, log, turns, untold);
-    said
+/// The log's side.
+struct Ours<'a> {
+    log: &'a [Turn],
+    /// Which of its turns are one to readers.
+    together: Together,
+    /// The prompts of which the replay lacks some.
+    untold: &'a BTreeSet<Sum>,
 }
 
-/// Adds these turns of the log. Of prompts that were not waited for only the last has an end of its own.
-fn add(said: &mut Said, log: &[Turn], turns: &[usize], untold: &BTreeSet<Sum>) {
-    let together = Together::of(turns.iter().map(|at| &log[*at]));
-    for (place, at) in turns.iter().enumerate() {
-        let next = turns.get(place + 1).map(|next| &log[*next]);
-        let has_end = next.is_none_or(|next| next.one_with != log[*at].one_with);
-        said.add_ours(&log[*at], has_end, together.is_queued(&log[*at]), untold);
+impl Ours<'_> {
+    /// What is said in these turns.
+    fn said_in(&self, turns: &[usize]) -> Said {
+        let mut said = Said::default();
+        self.add(&mut said, turns);
+        said
+    }
+
+    /// Adds these turns. Of prompts that were not waited for only the last has an end of its own.
+    fn add(&self, said: &mut Said, turns: &[usize]) {
+        for (place, at) in turns.iter().enumerate() {
+            let turn = &self.log[*at];
+            let next = turns.get(place + 1).map(|next| &self.log[*next]);
+            let has_end = next.is_none_or(|next| next.one_with != turn.one_with);
+            said.add_ours(turn, has_end, self.together.is_queued(turn), self.untold);
+        }
     }
 }
 

@@ -8,7 +8,8 @@ use super::review::Review;
 use super::sum::Sum;
 use super::text::Writer;
 use super::turn::{Half, Strip};
-use crate::transcript::Ended;
+use crate::transcript::mend::is_end_of_turn;
+use crate::transcript::{Ended, Entry};
 
 /// The turn under way.
 #[derive(Debug)]
@@ -31,8 +32,27 @@ pub(super) struct Open {
     pub(super) message: Option<String>,
     /// How it ended, if it did.
     pub(super) ended: Option<Ended>,
-    /// When its first and its last entry were made, in milliseconds since 1970, as far as they can be read.
-    pub(super) made: Option<(i64, i64)>,
+    /// When its entries were made, as far as they can be read.
+    pub(super) made: Option<Made>,
+}
+
+/// When the entries of a turn were made, in milliseconds since 1970.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Made {
+    pub(super) began: i64,
+    pub(super) ended: i64,
+    last: u64,
+    /// The last that was made before that.
+    before: u64,
+    /// Another window has put an end to it, all at once.
+    is_mended: bool,
+}
+
+impl Made {
+    /// How many entries the last one that its own window has written stands before this one, its last.
+    pub(super) fn mended(self, last: u64) -> u32 {
+        if self.is_mended { u32::try_from(last - self.before).unwrap_or(u32::MAX) } else { 0 }
+    }
 }
 
 /// Who is speaking in it, and what was said.
@@ -83,6 +103,18 @@ impl Open {
             made: self.made,
             ..Self::at(0)
         }
+    }
+
+    /// The last entry so far is this one.
+    pub(super) fn note_time(&mut self, number: u64, entry: &Entry<'_>) {
+        let Entry { time, .. } = *entry;
+        let first = Made { began: time, ended: time, last: number, before: number, is_mended: false };
+        let made = self.made.get_or_insert(first);
+        if time != made.ended {
+            made.before = made.last;
+        }
+        (made.ended, made.last) = (time, number);
+        made.is_mended |= is_end_of_turn(entry);
     }
 
     /// What comes next is no part of the same message.

@@ -13,7 +13,7 @@ impl Together {
         let mut all: BTreeMap<u32, (usize, u64)> = BTreeMap::new();
         for turn in turns {
             let (count, end) = all.entry(turn.one_with).or_default();
-            (*count, *end) = (*count + 1, turn.at.end().max(*end));
+            (*count, *end) = (*count + 1, turn.ended_at().max(*end));
         }
         Self(all)
     }

@@ -22,6 +22,9 @@ pub struct Turn {
     /// How many entries its first stands behind the place that it would have, had it been written when it was made: where several
     /// windows write, one that cannot write for a while does so behind what others said meanwhile.
     pub late: u32,
+    /// How many entries the last one that its own window has written stands before its last: where that window was killed, another
+    /// one has put an end to the turn, which may stand behind what was said meanwhile.
+    pub mended: u32,
     /// The same number for all that readers are given as one turn: a client need not wait for the end of a turn with its
     /// next prompt.
     pub one_with: u32,
@@ -108,6 +111,11 @@ impl Turn {
         self.at.start().saturating_sub(self.late.into())
     }
 
+    /// Where the last entry stands that its own window has written.
+    pub(super) fn ended_at(&self) -> u64 {
+        self.at.end().saturating_sub(self.mended.into())
+    }
+
     /// Whether it came to its end, neither cut off nor cancelled nor failed.
     pub fn is_finished(&self) -> bool {
         matches!(self.outcome, Outcome::Finished | Outcome::FinishedElsewhere)
@@ -188,7 +196,7 @@ impl Turn {
 
     /// It and that one are one.
     pub(super) fn join(&mut self, other: &Self) {
-        let begun_at = self.begun_at().min(other.begun_at());
+        let (begun_at, ended_at) = (self.begun_at().min(other.begun_at()), self.ended_at().max(other.ended_at()));
         self.parts.set_halves([self.prompts(), other.prompts()].concat());
         self.go_on(other);
         self.refused &= other.refused;
@@ -196,6 +204,7 @@ impl Turn {
         self.user = self.user.followed_by(other.user);
         self.took_part = self.took_part.max(other.took_part);
         self.late = u32::try_from(self.at.start() - begun_at).unwrap_or(u32::MAX);
+        self.mended = u32::try_from(self.at.end() - ended_at).unwrap_or(u32::MAX);
         let is_of_nothing = other.outcome == Outcome::Nothing && self.outcome != Outcome::Nothing;
         self.outcome = if is_of_nothing { Outcome::CutOff } else { other.outcome };
         self.has_aside |= other.has_aside;

@@ -193,10 +193,10 @@ fn order_as_replayed(ours: &mut [Turn], theirs: &[Turn]) {
     let mut places: Option<BTreeMap<(Sum, Sum), Vec<usize>>> = None;
     let mut first = 0;
     while first < ours.len() {
-        let (mut last, mut end) = (first, ours[first].at.end());
+        let (mut last, mut end) = (first, ours[first].ended_at());
         while ours.get(last + 1).is_some_and(|turn| is_at_once(end, turn)) {
             last += 1;
-            end = end.max(ours[last].at.end());
+            end = end.max(ours[last].ended_at());
         }
         if last > first {
             let places = places.get_or_insert_with(|| {

@@ -53,10 +53,11 @@ const HABITS: [Habit; 9] = [
 
 /// What is done in two windows: small letters in the first, large ones in the second. `y`, `c` and `i` send a prompt, `s` has the agent
 /// answer it, `.` (`:`) the same and come to its end, `x` the user have it stop, `e` it fail, `r` refuse it; `q` opens another window in
-/// this one's place, `k` too, where this one and the agent's program are killed. `o` is a turn in a window of the agent's own. `m` calls a
+/// this one's place, `k` too, where this one and the agent's program are killed. `o` is a turn in a window of the agent's own, behind all
+/// that is kept; `O` the same behind what the agent's program of the second window has, if it keeps branches. `m` calls a
 /// command, `n` sends a prompt that is refused as a turn runs, `a` has the agent's program end by itself, `l` loads the session again in
 /// its window, and `~` lets a minute go by: `COURSES_STEPS` says which steps are tried.
-const STEPS: &str = "ycYCiIs.S:xXeErRqQkKon";
+const STEPS: &str = "ycYCiIs.S:xXeErRqQkKonmM";
 
 /// Prompts, and how they are answered. The last but one is an image.
 const WORDS: [(&str, &str); 4] = [("yes", "OK."), ("continue", "Done."), (IMAGE, "A picture."), (COMMAND, "1 $.")];
@@ -77,6 +78,12 @@ const FOUND: &[&str] = &[
     "iYsi", "yYXYY",
     // The agent says more to the first behind the second, and one of the two fails, or is stopped.
     "yscs.sx", "yscs.se", "ysces.", "ysyse.",
+    // A killed window's turn is ended behind what others said meanwhile.
+    "ikoy", "ikoI", "ykoi", "ykoy", "ysYky", "Y:ysYk:y",
+    // A window is opened amid a turn of the other's, and asks twice; or an image is told by itself behind a prompt that came to nothing.
+    "yQYY", "yQYI", "yQIY", "yQYC", "yYQI",
+    // The agent's own window goes on with a branch that lacks the last turn; the same command is called over and over.
+    "Y:y.O", "Y:y.Oo", "Y:yxO", "Y:y.Oy", "mmM", "mMm",
 ];
 
 /// What an agent has kept.
@@ -251,16 +258,15 @@ impl<'a> Course<'a> {
         }
     }
 
-    /// A turn in a window of the agent's own, behind all that it has kept.
-    fn outside(&mut self) {
+    /// A turn in a window of the agent's own, behind this.
+    fn outside(&mut self, mut behind: Option<usize>) {
         self.requests += 1;
         let (prompt, answer) = outside(self.requests);
         self.outside.insert(self.requests);
         self.asks(prompt.clone());
         let prompt = json!({"sessionUpdate": "user_message_chunk", "content": {"type": "text", "text": prompt}});
         for told in [prompt, chunk("agent_message_chunk", &answer)] {
-            let last = self.kept.items.len().checked_sub(1);
-            self.kept.add(last, told, self.habit);
+            behind = Some(self.kept.add(behind, told, self.habit));
         }
     }
 
@@ -422,7 +428,8 @@ impl<'a> Course<'a> {
             'e' => self.end(at, &json!({"error": {"code": -32603, "message": "it failed"}})),
             'r' => self.refuse(at),
             'o' => {
-                self.outside();
+                let behind = if at == 0 { self.kept.items.len().checked_sub(1) } else { self.windows[1].last };
+                self.outside(behind);
                 Out::default()
             }
             'a' => {
