@@ -6,6 +6,8 @@ use crate::store::keys;
 
 /// In how many bytes an image or a sound is told at most.
 const LONGEST_MEDIUM: usize = 128;
+/// What agents say instead of an image: Hermes of each, fast-agent of one by itself.
+const OF_IMAGES: [&str; 2] = ["screenshot", "visioncontent"];
 /// How long the label of a link is at most.
 const LONGEST_LABEL: usize = 256;
 /// How many bytes of a file's beginning are kept.
@@ -98,7 +100,12 @@ impl Attached {
     fn is_named_in(&self, told: &str) -> bool {
         match self {
             Self::File { names, .. } => names.iter().any(|name| told.contains(name)),
-            Self::Medium(kind) => told.len() <= LONGEST_MEDIUM && told.to_ascii_lowercase().contains(kind),
+            Self::Medium(kind) => {
+                let is_its = |told: &str| {
+                    told.contains(kind) || kind == "image" && OF_IMAGES.iter().any(|word| told.contains(word))
+                };
+                told.len() <= LONGEST_MEDIUM && is_its(&told.to_ascii_lowercase())
+            }
         }
     }
 
