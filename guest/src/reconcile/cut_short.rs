@@ -88,14 +88,14 @@ fn may_be_told_by_prompt(turn: &Turn) -> bool {
 }
 
 /// Whether the agent may tell those of these turns that come before the last by their prompts alone: each, or, where the last has the
-/// answer that is told, one that had come to its end in another window. The program that goes on had read the session before.
+/// answer that is told, any of its own: the program that goes on had read the session before that was answered in another window, or the
+/// answer was a notice, as of what went wrong, that it does not keep.
 fn may_be_told_by_prompts(group: &[usize], log: &[Turn], theirs: &Turn) -> bool {
     let Some((last, before)) = group.split_last().map(|(last, before)| (&log[*last], before)) else { return false };
     let told = theirs.agent.sum();
     let is_gone_on_with = !told.is_empty() && last.agent.sum() == told;
-    let is_elsewhere = |turn: &Turn| turn.took_part == Some(true) && turn.window != last.window;
     let mut before = before.iter().map(|at| &log[*at]);
-    before.all(|turn| may_be_told_by_prompt(turn) || is_gone_on_with && is_elsewhere(turn))
+    before.all(|turn| may_be_told_by_prompt(turn) || is_gone_on_with && turn.took_part == Some(true))
 }
 
 /// Whether a turn of the log has all of the answer that is told.

@@ -97,7 +97,7 @@ impl Heard {
         attached: &AttachedPrompts,
         wanted: &Wanted,
     ) -> Option<(u64, Self, Self)> {
-        if self.all.is_some() || self.begun.is_empty() || !wanted.has_unanswered() {
+        if self.all.is_some() || self.begun.is_empty() || !wanted.has_alone() {
             return None;
         }
         let is_alone = |place: &(usize, Begun)| {
@@ -112,7 +112,7 @@ impl Heard {
             let sent = before.as_sent(strip, attached, wanted);
             // What is attached to a prompt is not always told as such, and more often behind it than before it.
             let may_be_attached = !is_sure && Sum::of(&sent) == Sum::of(&before.said);
-            let prompts = wanted.unanswered(&sent);
+            let prompts = if is_sure { wanted.alone(&sent) } else { wanted.unanswered(&sent) };
             let has_more = || prompts.iter().any(|prompt| attached.is_prompt_with_more(*prompt));
             !prompts.is_empty() && (!may_be_attached || !has_more())
         };

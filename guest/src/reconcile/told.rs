@@ -20,8 +20,26 @@ pub fn told(log: &[Turn], heard: u64, replay: &[Turn]) -> u64 {
         // What is no text is not compared: a prompt of which nothing else is known need not be told.
         if turn.is_silent() { turn.took_part.is_none() } else { pairs.get(&at).is_some_and(tells) }
     };
-    let untold = log.iter().enumerate().filter(|(at, turn)| !is_told(*at, turn)).flat_map(|(_, turn)| turn.at.runs());
-    let first = untold.filter(|run| *run.end() > heard).map(|run| *run.start()).min();
+    let untold = || log.iter().enumerate().filter(|(at, turn)| !is_told(*at, turn));
+    // What another program of the agent's was answered beside a turn that this one has read, it has on another branch.
+    let is_on_other_branch = |at: usize, turn: &Turn| {
+        !pairs.contains_key(&at) && is_its_own(turn) && pairs.keys().any(|told| is_beside(turn, &log[*told]))
+    };
+    let unheard = untold().filter(|(at, turn)| is_on_other_branch(*at, turn)).map(|(_, turn)| turn.at.start()).min();
+    let runs = untold().flat_map(|(_, turn)| turn.at.runs());
+    let first = runs.filter(|run| *run.end() > heard).map(|run| *run.start()).min();
     let all = log.iter().map(|turn| turn.at.end()).max().unwrap_or(0);
-    first.map_or(all, |first| first - 1).max(heard)
+    let heard = first.map_or(all, |first| first - 1).max(heard);
+    unheard.map_or(heard, |first| heard.min(first - 1))
+}
+
+/// Whether it is a turn of the agent's that has come to its end, which an agent that keeps it would tell.
+fn is_its_own(turn: &Turn) -> bool {
+    turn.took_part == Some(true) && turn.is_finished() && turn.has_both() && !turn.is_command
+}
+
+/// Whether they were had at the same time, in two windows.
+fn is_beside(turn: &Turn, other: &Turn) -> bool {
+    let in_two_windows = turn.window != 0 && other.window != 0 && turn.window != other.window;
+    in_two_windows && other.begun_at() < turn.ended_at() && turn.begun_at() < other.ended_at()
 }

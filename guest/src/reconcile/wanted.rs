@@ -157,9 +157,19 @@ impl Wanted {
         if prompts.contains(prompt) { vec![prompt] } else { prompts.of(message) }
     }
 
+    /// The same of prompts that were answered as well: of those the agent may have nothing else, either.
+    pub(super) fn alone(&self, message: &str) -> Vec<Sum> {
+        let Self::Beside(Beside { pieces, answered, unanswered, .. }) = self else { return Vec::new() };
+        let prompt = Sum::of(message);
+        let prompts = if pieces.contains(prompt) { vec![prompt] } else { pieces.of(message) };
+        let is_alone = |prompt: &Sum| answered.contains(prompt) || unanswered.prompts.contains(*prompt);
+        if prompts.iter().all(is_alone) { prompts } else { Vec::new() }
+    }
+
     /// Whether the agent may have kept any prompt alone.
-    pub(super) fn has_unanswered(&self) -> bool {
-        self.all_unanswered().is_some_and(|all| all.has_wordless || !all.prompts.is_empty())
+    pub(super) fn has_alone(&self) -> bool {
+        let Self::Beside(Beside { answered, unanswered, .. }) = self else { return false };
+        unanswered.has_wordless || !unanswered.prompts.is_empty() || !answered.is_empty()
     }
 
     /// Whether the agent may have kept a prompt alone that has no words.
@@ -239,7 +249,8 @@ impl Wanted {
 /// What the user said in turns through the layer of which the transcript has an answer. Of turns that came to their end and were had at
 /// once an agent may tell all prompts before the answers, so these are not among them.
 fn answered(transcript: &[Turn]) -> impl Iterator<Item = Sum> {
-    let is_behind = |turn: &Turn, before: Option<&Turn>| before.is_none_or(|before| before.at.end() < turn.at.start());
+    let is_behind =
+        |turn: &Turn, before: Option<&Turn>| before.is_none_or(|before| before.ended_at() < turn.at.start());
     let is_apart = move |at: usize, turn: &Turn| {
         let before = at.checked_sub(1).map(|before| &transcript[before]);
         is_behind(turn, before) && transcript.get(at + 1).is_none_or(|next| is_behind(next, Some(turn)))

@@ -39,7 +39,7 @@ struct Habit {
 const PLAIN: Habit =
     Habit { name: "one transcript", keeps: Keeps::AtOnce, has_branches: false, has_ids: false, is_forgetful: false };
 
-const HABITS: [Habit; 9] = [
+const HABITS: [Habit; 11] = [
     PLAIN,
     Habit { name: "one transcript with ids", has_ids: true, ..PLAIN },
     Habit { name: "one transcript, turn by turn", keeps: Keeps::AtItsEnd, ..PLAIN },
@@ -48,16 +48,19 @@ const HABITS: [Habit; 9] = [
     Habit { name: "branches", has_branches: true, ..PLAIN },
     Habit { name: "branches with ids", has_branches: true, has_ids: true, ..PLAIN },
     Habit { name: "one transcript of what was answered", is_forgetful: true, ..PLAIN },
+    Habit { name: "branches, turn by turn", keeps: Keeps::AtItsEnd, has_branches: true, ..PLAIN },
+    Habit { name: "branches of what ended well", keeps: Keeps::WhatEndedWell, has_branches: true, ..PLAIN },
     Habit { name: "branches of what was answered", has_branches: true, has_ids: true, is_forgetful: true, ..PLAIN },
 ];
 
 /// What is done in two windows: small letters in the first, large ones in the second. `y`, `c` and `i` send a prompt, `s` has the agent
-/// answer it, `.` (`:`) the same and come to its end, `x` the user have it stop, `e` it fail, `r` refuse it; `q` opens another window in
+/// answer it, `.` (`:`) the same and come to its end, `x` the user have it stop, `e` it fail, `f` end it well but for an error that it
+/// tells and does not keep, `r` refuse it; `q` opens another window in
 /// this one's place, `k` too, where this one and the agent's program are killed. `o` is a turn in a window of the agent's own, behind all
 /// that is kept; `O` the same behind what the agent's program of the second window has, if it keeps branches. `m` calls a
 /// command, `n` sends a prompt that is refused as a turn runs, `a` has the agent's program end by itself, `l` loads the session again in
 /// its window, and `~` lets a minute go by: `COURSES_STEPS` says which steps are tried.
-const STEPS: &str = "ycYCiIs.S:xXeErRqQkKonmM";
+const STEPS: &str = "ycYCiIs.S:xXeErRqQkKonOmM";
 
 /// Prompts, and how they are answered. The last but one is an image.
 const WORDS: [(&str, &str); 4] = [("yes", "OK."), ("continue", "Done."), (IMAGE, "A picture."), (COMMAND, "1 $.")];
@@ -135,13 +138,21 @@ struct Turn {
 struct Window<'a> {
     desk: Desk<'a>,
     last: Option<usize>,
+    /// Something was kept that was said in it.
+    has_kept: bool,
     running: Option<Turn>,
     queue: VecDeque<Turn>,
 }
 
 impl<'a> Window<'a> {
     fn new(store: &'a Memory, world: &'a World) -> Self {
-        Self { desk: Desk::ready(store, world, &loads()), last: None, running: None, queue: VecDeque::new() }
+        Self {
+            desk: Desk::ready(store, world, &loads()),
+            last: None,
+            has_kept: false,
+            running: None,
+            queue: VecDeque::new(),
+        }
     }
 }
 
@@ -273,7 +284,7 @@ impl<'a> Course<'a> {
     fn keep(&mut self, at: usize, told: Value) -> usize {
         let last = self.windows[at].last;
         let number = self.kept.add(last, told, self.habit);
-        self.windows[at].last = Some(number);
+        (self.windows[at].last, self.windows[at].has_kept) = (Some(number), true);
         number
     }
 
@@ -312,6 +323,16 @@ impl<'a> Course<'a> {
             turn.items.push(told.clone());
         }
         self.windows[at].desk.agent(update("s1", told))
+    }
+
+    /// The agent tells what went wrong, which it does not keep.
+    fn notice(&mut self, at: usize) -> Out {
+        let text = self.windows[at]
+            .running
+            .as_ref()
+            .map_or_else(String::new, |turn| format!("Error: {}", turn.answer.replace(['.', ' '], "_")));
+        *self.said.entry(text.clone()).or_default() += 1;
+        self.windows[at].desk.agent(update("s1", chunk("agent_message_chunk", &text)))
     }
 
     fn end(&mut self, at: usize, how: &Value) -> Out {
@@ -356,17 +377,30 @@ impl<'a> Course<'a> {
         out
     }
 
+    /// Whether another prompt can be sent, which may be a command. Where an agent keeps no commands, and all of two windows in one
+    /// transcript, what a command was answered cannot be told from what two others are while they are under way.
+    fn is_told_apart(&self, is_command: bool) -> bool {
+        let open = || self.windows.iter().flat_map(|window| window.running.iter().chain(&window.queue));
+        let has_command = is_command || open().any(|turn| turn.is_command);
+        let is_one_transcript = self.habit.is_forgetful && !self.habit.has_branches;
+        !(is_one_transcript && has_command && open().count() > 1)
+    }
+
     /// Goes the next step, if it can be gone.
     fn go(&mut self, step: char) -> bool {
         let at = usize::from(step.is_uppercase() || step == ':');
         let (step, window) = (step.to_ascii_lowercase(), &self.windows[at]);
         let can = match step {
-            'y' | 'c' | 'i' | 'm' => window.queue.len() < 2,
+            'y' | 'c' | 'i' | 'm' => window.queue.len() < 2 && self.is_told_apart(step == 'm'),
             's' => window.running.as_ref().is_some_and(|turn| turn.answers < 2),
             // The agent refuses a prompt that is sent while a turn runs.
             'n' => window.running.is_some() && window.queue.is_empty(),
             'q' | 'k' | 'a' | 'l' | '~' => true,
-            'o' => self.windows.iter().all(|window| window.running.is_none()),
+            'o' => {
+                let is_over = self.windows.iter().all(|window| window.running.is_none());
+                // Behind what a window has only read it is as if somebody had gone back to there.
+                is_over && (at == 0 || window.has_kept)
+            }
             // Behind what others have said meanwhile nothing is taken out.
             'r' => window
                 .running
@@ -427,6 +461,11 @@ impl<'a> Course<'a> {
             }
             'e' => self.end(at, &json!({"error": {"code": -32603, "message": "it failed"}})),
             'r' => self.refuse(at),
+            'f' => {
+                let out = self.notice(at);
+                self.serve(at, out);
+                self.end(at, &json!({"result": {"stopReason": "end_turn"}}))
+            }
             'o' => {
                 let behind = if at == 0 { self.kept.items.len().checked_sub(1) } else { self.windows[1].last };
                 self.outside(behind);
