@@ -202,7 +202,9 @@ impl Draft {
         let alike = &all[..all.len() - log.len()];
         let behind = told.is_some() || !alike.is_empty();
         let told = alike.iter().rfind(|turn| self.has_part_in(turn)).or(told);
-        let log = &*self.without_beside(told, log, replay);
+        let is_beside =
+            |draft: &Self, turn: &Turn, told: &Turn| !is_at_once(turn, told) && draft.is_elsewhere(turn, told);
+        let log = &*self.without_beside(told, log, replay, is_beside);
         let (known, unknown) = self.by_knowledge(log);
         if replay.iter().all(Turn::is_silent) {
             self.insert(replay);
@@ -233,7 +235,9 @@ impl Draft {
         let (all, (log, replay)) = (log, self.keep_alike(log, replay));
         let alike = &all[..all.len() - log.len()];
         let told = alike.iter().rfind(|turn| self.has_part_in(turn)).or(told);
-        let log = &*self.without_beside(told, log, replay);
+        let is_beside =
+            |draft: &Self, turn: &Turn, told: &Turn| is_at_once(turn, told) || draft.is_elsewhere(turn, told);
+        let log = &*self.without_beside(told, log, replay, is_beside);
         let (known, unknown) = self.by_knowledge(log);
         if replay.iter().all(Turn::is_silent) {
             self.insert(replay);
@@ -251,17 +255,21 @@ impl Draft {
         }
     }
 
-    /// Keeps turns of other windows that were open before the last turn that is told had come to its end, and of which nothing is told:
-    /// nobody went back behind them, they stand on other branches of the agent's. So it is where there are no others that it
-    /// tells nothing of. What is left.
-    fn without_beside<'t>(&mut self, told: Option<&Turn>, log: &'t [Turn], replay: &[Turn]) -> Cow<'t, [Turn]> {
+    /// Keeps turns of other windows that were open before the last turn that is told had come to its end, those that are beside it, and
+    /// of which nothing is told: nobody went back behind them, they stand on other branches of the agent's. So it is where there are no
+    /// others that it tells nothing of. What is left.
+    fn without_beside<'t>(
+        &mut self,
+        told: Option<&Turn>,
+        log: &'t [Turn],
+        replay: &[Turn],
+        is_beside: impl Fn(&Self, &Turn, &Turn) -> bool,
+    ) -> Cow<'t, [Turn]> {
         let untold: Vec<bool> = log.iter().map(|turn| self.has_heard(turn) && !self.may_not_be_kept(turn)).collect();
-        let is_beside = |turn: &Turn| {
-            let is_at_once = |told: &Turn| turn.begun_at() < told.ended_at() && turn.one_with != told.one_with;
-            told.is_some_and(|told| is_at_once(told) || self.is_elsewhere(turn, told)) && !is_any_told(turn, replay)
-        };
+        let is_untold_beside =
+            |turn: &Turn| told.is_some_and(|told| is_beside(self, turn, told)) && !is_any_told(turn, replay);
         let mut all = log.iter().zip(&untold).filter(|(_, is_untold)| **is_untold).map(|(turn, _)| turn).peekable();
-        if all.peek().is_none() || !all.all(is_beside) {
+        if all.peek().is_none() || !all.all(is_untold_beside) {
             return Cow::Borrowed(log);
         }
         let (beside, rest): (Vec<_>, Vec<_>) = log.iter().zip(untold).partition(|(_, is_untold)| *is_untold);
@@ -512,6 +520,11 @@ impl Draft {
             (_, piece) => self.plan.pieces.push(piece),
         }
     }
+}
+
+/// Whether a turn was begun before that other one, in another window, had come to its end.
+fn is_at_once(turn: &Turn, told: &Turn) -> bool {
+    turn.begun_at() < told.ended_at() && turn.one_with != told.one_with
 }
 
 /// What stands before the first thing a user said and says nothing need not be told.

@@ -23,10 +23,10 @@ struct End {
 impl Ends {
     /// How many entries a turn at these places, which was begun at this time, stands behind the place that it would have, had
     /// it been written at once: that is before the end of what ended later.
-    pub(super) fn late(&self, places: &Places, began: i64) -> u32 {
+    pub(super) fn late(&self, places: &Places, began: i64) -> u16 {
         let ended_later = self.0.iter().filter(|end| end.time > began && end.at < places.start());
         let first = ended_later.map(|end| end.at).min();
-        first.map_or(0, |end| u32::try_from(places.start() - (end - 1)).unwrap_or(u32::MAX))
+        first.map_or(0, |end| u16::try_from(places.start() - (end - 1)).unwrap_or(u16::MAX))
     }
 
     /// A turn at these places came to its end at this time.

@@ -50,8 +50,8 @@ pub(super) struct Made {
 
 impl Made {
     /// How many entries the last one that its own window has written stands before this one, its last.
-    pub(super) fn mended(self, last: u64) -> u32 {
-        if self.is_mended { u32::try_from(last - self.before).unwrap_or(u32::MAX) } else { 0 }
+    pub(super) fn mended(self, last: u64) -> u16 {
+        if self.is_mended { u16::try_from(last - self.before).unwrap_or(u16::MAX) } else { 0 }
     }
 }
 

@@ -21,10 +21,10 @@ pub struct Turn {
     pub at: Places,
     /// How many entries its first stands behind the place that it would have, had it been written when it was made: where several
     /// windows write, one that cannot write for a while does so behind what others said meanwhile.
-    pub late: u32,
+    pub late: u16,
     /// How many entries the last one that its own window has written stands before its last: where that window was killed, another
     /// one has put an end to the turn, which may stand behind what was said meanwhile.
-    pub mended: u32,
+    pub mended: u16,
     /// The same number for all that readers are given as one turn: a client need not wait for the end of a turn with its
     /// next prompt.
     pub one_with: u32,
@@ -203,8 +203,8 @@ impl Turn {
         self.is_command &= other.is_command;
         self.user = self.user.followed_by(other.user);
         self.took_part = self.took_part.max(other.took_part);
-        self.late = u32::try_from(self.at.start() - begun_at).unwrap_or(u32::MAX);
-        self.mended = u32::try_from(self.at.end() - ended_at).unwrap_or(u32::MAX);
+        self.late = u16::try_from(self.at.start() - begun_at).unwrap_or(u16::MAX);
+        self.mended = u16::try_from(self.at.end() - ended_at).unwrap_or(u16::MAX);
         let is_of_nothing = other.outcome == Outcome::Nothing && self.outcome != Outcome::Nothing;
         self.outcome = if is_of_nothing { Outcome::CutOff } else { other.outcome };
         self.has_aside |= other.has_aside;

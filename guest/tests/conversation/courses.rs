@@ -85,8 +85,9 @@ const FOUND: &[&str] = &[
     "ikoy", "ikoI", "ykoi", "ykoy", "ysYky", "Y:ysYk:y",
     // A window is opened amid a turn of the other's, and asks twice; or an image is told by itself behind a prompt that came to nothing.
     "yQYY", "yQYI", "yQIY", "yQYC", "yYQI",
-    // The agent's own window goes on with a branch that lacks the last turn; the same command is called over and over.
-    "Y:y.O", "Y:y.Oo", "Y:yxO", "Y:y.Oy", "mmM", "mMm",
+    // What went wrong is told as an answer; the agent's own window goes on with a branch that lacks the last turn; the same command is
+    // called over and over.
+    "yfy", "Y:y.O", "Y:y.Oo", "Y:yxO", "Y:y.Oy", "mmM", "mMm",
 ];
 
 /// What an agent has kept.
@@ -565,10 +566,16 @@ fn ways() -> impl Iterator<Item = (Habit, Words)> {
 
 #[test]
 fn what_was_lost_or_doubled_once_is_there_once() {
-    for (habit, said) in ways() {
-        for steps in FOUND {
-            assert_eq!(gone(habit, said, steps), Gone::Well, "{habit:?} {said:?} {steps}");
+    for steps in FOUND {
+        let mut times = 0;
+        for (habit, said) in ways() {
+            match gone(habit, said, steps) {
+                Gone::NotSo => {}
+                Gone::Well => times += 1,
+                Gone::Wrong(how) => panic!("{habit:?} {said:?} {steps}: {how}"),
+            }
         }
+        assert!(times > 0, "{steps} cannot be gone");
     }
 }
 
