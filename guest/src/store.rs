@@ -44,6 +44,7 @@
 
 mod activity;
 mod ahead;
+mod as_of;
 mod by_agent;
 mod change;
 mod cost;
@@ -85,6 +86,7 @@ use std::cell::{Cell, Ref, RefCell};
 use std::collections::BTreeSet;
 
 pub use activity::ActivityState;
+pub use as_of::{AsOf, Asked};
 pub use change::{Change, Changed, Decision};
 pub use cost::{Amount, Cost, Costs};
 pub use counted::Counted;

@@ -58,4 +58,4 @@ pub use retold::{Repeats, Retold, TakenOver, Unprompted, Whereabouts};
 pub use review::{ENTERED, EXITED, is_for_reviewer};
 pub use spans::length;
 pub use subagent_states::SubagentStates;
-pub use told_calls::ToldCalls;
+pub use told_calls::{Asking, ToldCalls};

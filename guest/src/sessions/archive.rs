@@ -17,14 +17,24 @@ pub fn set_archived<S: Storage>(store: &Store<S>, id: &str, archived: bool) -> R
     Ok(found || matches!(changed, Changed::Done { .. }))
 }
 
-/// Notes that the agent that knows a session by this id has put it away too, or brought it back.
-pub fn followed<S: Storage>(store: &Store<S>, id: &str, agent: &str, agent_id: &str, archived: bool) -> Result<()> {
+/// Notes that the agent that knows a session by this id has put it away too, or brought it back. What a list of its says that was
+/// asked for before is older.
+pub fn followed<S: Storage>(
+    store: &Store<S>,
+    id: &str,
+    (agent, agent_id): (&str, &str),
+    archived: bool,
+    now: i64,
+) -> Result<()> {
     store.change(id).commit(|before, _, _| {
         let Some(mut session) = before.cloned() else { return Ok(Decision::Keep) };
-        let known = session.agents.get_mut(agent).filter(|known| known.id == agent_id && known.archived != archived);
+        let known = session.agents.get_mut(agent).filter(|known| known.id == agent_id);
         let Some(known) = known else { return Ok(Decision::Keep) };
-        known.archived = archived;
-        known.archived_as_told = archived;
+        if known.archived != archived {
+            known.archived = archived;
+            known.archived_as_told = archived;
+        }
+        known.as_of.followed(now);
         Ok(Decision::put(session))
     })?;
     Ok(())

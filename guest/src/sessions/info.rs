@@ -46,14 +46,27 @@ fn says_anything(update: &Object<'_>) -> bool {
     update.iter().any(|(name, _)| name != "sessionUpdate")
 }
 
-/// Applies an update to the session of this id, if there is one. Returns what of it counts: no title where the user has
+/// Applies an update of this agent's to the session of this id, if there is one. Returns what of it counts: no title where the user has
 /// set one; `None` if nothing does.
-pub fn store<S: Storage>(store: &Store<S>, id: &str, update: &str, now: i64) -> Result<Option<String>> {
+pub fn store<S: Storage>(
+    store: &Store<S>,
+    id: &str,
+    (agent, update): (&str, &str),
+    now: i64,
+) -> Result<Option<String>> {
     let mut is_named = false;
     store.change(id).commit(|before, _, _| {
         let Some(mut session) = before.cloned() else { return Ok(Decision::Keep) };
         is_named = matches!(session.title, Title::Set(_));
-        Ok(if merge(&mut session, update, now) { Decision::put(session) } else { Decision::Keep })
+        let title = session.title.clone();
+        if !merge(&mut session, update, now) {
+            return Ok(Decision::Keep);
+        }
+        if let Some(known) = session.agents.get_mut(agent).filter(|_| session.title != title) {
+            // A list that was asked for before has the title that was.
+            known.as_of.titled(now);
+        }
+        Ok(Decision::put(session))
     })?;
     Ok(as_listed(update, is_named, now))
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Overtaken;
+use super::{AsOf, Overtaken};
 
 /// How many ids are remembered that an agent knew a session by.
 const MOST_FORMER: usize = 16;
@@ -83,6 +83,9 @@ pub struct Known {
     /// What its own list may still say of the session's further directories, though they are others here by now.
     #[serde(default, alias = "moved_from", skip_serializing_if = "Overtaken::is_nothing")]
     pub overtaken: Overtaken,
+    /// As of when it is known what its own list says of the session.
+    #[serde(default, skip_serializing_if = "AsOf::is_unknown")]
+    pub as_of: AsOf,
     /// It was told the title that the session's user has given it, and has answered: what its own list says of that is its own
     /// affair.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -121,6 +124,7 @@ impl Known {
             archived_as_told: false,
             moved: false,
             overtaken: Overtaken::default(),
+            as_of: AsOf::default(),
             told_title: false,
         }
     }

@@ -2,7 +2,8 @@
 //!
 //! Some agents tell such a call by the question alone, and what became of it by updates: a client has it of the question, which
 //! no replay shows. So the transcript has it as a `tool_call` of its own, made of the question. Where nothing else tells of it, it
-//! has failed when its user refuses it, and is completed when its user has allowed it and its turn has ended well.
+//! has failed when its user refuses it, is completed when its user has allowed it and its turn has ended well, and has failed when
+//! its turn has ended otherwise, or without its being allowed. One that was asked for between turns waits for its answer.
 
 use std::collections::VecDeque;
 
@@ -59,14 +60,46 @@ impl Told {
         Some(update.to_json())
     }
 
+    /// It has ended so. The update that says it.
+    fn end(&mut self, as_what: fn(&str) -> String) -> String {
+        (self.by, self.has_ended) = (By::QuestionFirst, true);
+        as_what(&self.id)
+    }
+
     /// It has ended, if its user has allowed it, and nothing but questions has told of it. The update that says so.
     fn end_allowed(&mut self) -> Option<String> {
-        let is_it = matches!(&self.by, By::QuestionsAlone(question) if question.is_allowed);
-        is_it.then(|| {
-            (self.by, self.has_ended) = (By::QuestionFirst, true);
-            completed(&self.id)
-        })
+        let is_it = matches!(&self.by, By::QuestionsAlone(question) if question.reply == Reply::Allowed);
+        is_it.then(|| self.end(completed))
     }
+
+    /// A turn has ended, well or not, and if nothing but questions has told of it, it has ended with that, unless it is of no turn and
+    /// waits for its answer. The update that says so.
+    fn end_with_turn(&mut self, is_well: bool) -> Option<String> {
+        let By::QuestionsAlone(question) = &self.by else { return None };
+        match (question.reply, question.asked) {
+            (Reply::None, Asking::BetweenTurns) => None,
+            (Reply::Allowed, _) if is_well => Some(self.end(completed)),
+            (Reply::None | Reply::Allowed, _) => Some(self.end(failed)),
+        }
+    }
+}
+
+/// When a question was asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asking {
+    /// In a turn, with which its call ends at the latest.
+    InTurn,
+    /// While no turn was under way.
+    BetweenTurns,
+}
+
+/// What the user has said to a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reply {
+    /// Nothing, or nothing by which the call is to be.
+    None,
+    /// That it may be.
+    Allowed,
 }
 
 /// What has told of a call in this turn.
@@ -87,13 +120,13 @@ struct LastQuestion {
     allowances: Vec<String>,
     /// By these it is not.
     refusals: Vec<String>,
-    /// Its user has allowed the call.
-    is_allowed: bool,
+    asked: Asking,
+    reply: Reply,
 }
 
 impl LastQuestion {
-    /// Reads the params of a question.
-    fn read(params: &Object<'_>) -> Self {
+    /// Reads the params of a question that was asked then.
+    fn read(params: &Object<'_>, asked: Asking) -> Self {
         let options = params.get_array("options").unwrap_or_default().into_iter().map(Object::parse_or_empty);
         let options = options.filter_map(|option| Some((option.get_string("kind")?, option.get_string("optionId")?)));
         let options: Vec<_> = options.filter(|(_, id)| id.len() <= LONGEST_ID).collect();
@@ -104,7 +137,8 @@ impl LastQuestion {
         Self {
             allowances: of_kinds(["allow_once", "allow_always"]),
             refusals: of_kinds(["reject_once", "reject_always"]),
-            is_allowed: false,
+            asked,
+            reply: Reply::None,
         }
     }
 }
@@ -133,12 +167,12 @@ impl ToldCalls {
         })
     }
 
-    /// Takes in the params of a question. The `tool_call` that the transcript has of it, where nothing was told of that call
-    /// before, or the update, where it was not told what it is given.
-    pub fn asked(&mut self, params: &Object<'_>) -> Option<String> {
+    /// Takes in the params of a question that was asked then. The `tool_call` that the transcript has of it, where nothing was told
+    /// of that call before, or the update, where it was not told what it is given.
+    pub fn asked(&mut self, params: &Object<'_>, when: Asking) -> Option<String> {
         let asked = params.get_object("toolCall");
         let id = asked.get_string("toolCallId")?;
-        let by = By::QuestionsAlone(LastQuestion::read(params));
+        let by = By::QuestionsAlone(LastQuestion::read(params, when));
         if let Some(call) = self.calls.iter_mut().find(|call| call.id == id) {
             if matches!(call.by, By::QuestionsAlone(_)) {
                 call.by = by;
@@ -163,18 +197,16 @@ impl ToldCalls {
         Some(call.to_json())
     }
 
-    /// Takes in which option a question for the call of this id was answered with. The update that the transcript has of it,
-    /// where the call is not to be, and nothing but questions has told of it: its agent may say no more of it.
-    pub fn answered(&mut self, id: &str, option: &str) -> Option<String> {
+    /// Takes in which option a question for the call of this id was answered with, if it was with one. The update that the transcript
+    /// has of it, where the call is not to be, and nothing but questions has told of it: its agent may say no more of it. Where no
+    /// option was chosen, the call ends with its turn, if it has one: until then its agent may say what becomes of it.
+    pub fn answered(&mut self, id: &str, option: Option<&str>) -> Option<String> {
         let call = self.calls.iter_mut().find(|call| call.id == id)?;
         let By::QuestionsAlone(question) = &mut call.by else { return None };
-        let is_one_of = |options: &[String]| options.iter().any(|one| one == option);
-        question.is_allowed = is_one_of(&question.allowances);
-        if !is_one_of(&question.refusals) {
-            return None;
-        }
-        (call.by, call.has_ended) = (By::QuestionFirst, true);
-        Some(failed(id))
+        let is_one_of = |options: &[String]| option.is_some_and(|chosen| options.iter().any(|one| one == chosen));
+        question.reply = if is_one_of(&question.allowances) { Reply::Allowed } else { Reply::None };
+        let waits_for_turn = question.reply == Reply::Allowed || question.asked == Asking::InTurn;
+        (is_one_of(&question.refusals) || !waits_for_turn).then(|| call.end(failed))
     }
 
     /// The call of this id has ended, if its user has allowed it, and nothing but questions has told of it. The update that the
@@ -183,12 +215,13 @@ impl ToldCalls {
         self.calls.iter_mut().find(|call| call.id == id).and_then(Told::end_allowed)
     }
 
-    /// The same of each such call, as their turn has ended well: their agent says no more of them.
-    pub fn end_all_allowed(&mut self) -> Vec<String> {
-        self.calls.iter_mut().filter_map(Told::end_allowed).collect()
+    /// A turn has ended, well or not: the updates that the transcript has of the calls that have ended with it, of which nothing but
+    /// questions has told. Their agent says no more of them.
+    pub fn end_with_turn(&mut self, is_well: bool) -> Vec<String> {
+        self.calls.iter_mut().filter_map(|call| call.end_with_turn(is_well)).collect()
     }
 
-    /// Takes in an entry that the transcript has, whatever it is.
+    /// Takes in an entry that the transcript has of a turn, whatever it is.
     pub(super) fn note(&mut self, entry: &Entry<'_>) {
         let made = self.made.take();
         match entry.kind {
@@ -198,12 +231,12 @@ impl ToldCalls {
                     self.told(update);
                 }
             }
-            Kind::PermissionAsked => self.made = self.asked(&Object::parse_or_empty(entry.json)),
+            Kind::PermissionAsked => self.made = self.asked(&Object::parse_or_empty(entry.json), Asking::InTurn),
             Kind::PermissionAnswered => {
                 let answer = Object::parse_or_empty(entry.json);
                 let option = answer.get_object("outcome").get_string("optionId");
-                if let Some((call, option)) = answer.get_string("toolCallId").zip(option) {
-                    self.answered(&call, &option);
+                if let Some(call) = answer.get_string("toolCallId") {
+                    self.answered(&call, option.as_deref());
                 }
             }
             _ => {}
@@ -211,10 +244,12 @@ impl ToldCalls {
     }
 
     /// A turn begins, or has ended: what is told now by the id of a call that has ended is another, as agents may count theirs in
-    /// each turn, and so is a whole one.
+    /// each turn, and so is a whole one. One that only questions have told of has not ended yet: it is of no turn.
     pub fn another_turn(&mut self) {
         self.calls.retain(|call| !call.has_ended);
-        self.calls.iter_mut().for_each(|call| call.by = By::Update);
+        for call in self.calls.iter_mut().filter(|call| !matches!(call.by, By::QuestionsAlone(_))) {
+            call.by = By::Update;
+        }
     }
 
     /// The call of this id, from now on told of; none, where the id is too long.
@@ -242,7 +277,7 @@ mod tests {
     }
 
     fn asked(calls: &mut ToldCalls, call: &str) -> Option<String> {
-        calls.asked(&Object::parse(&format!("{{\"toolCall\":{call}}}")).unwrap())
+        calls.asked(&Object::parse(&format!("{{\"toolCall\":{call}}}")).unwrap(), Asking::InTurn)
     }
 
     #[test]
@@ -333,14 +368,44 @@ mod tests {
             if is_told_before {
                 calls.told(&update("tool_call", "a", "pending"));
             }
-            calls.asked(&question);
+            calls.asked(&question, Asking::InTurn);
             if is_told_since {
                 calls.told(&update("tool_call_update", "a", "in_progress"));
             }
             let update: Option<serde_json::Value> =
-                calls.answered(id, option).map(|update| serde_json::from_str(&update).unwrap());
+                calls.answered(id, Some(option)).map(|update| serde_json::from_str(&update).unwrap());
             assert_eq!(update, expected.map(|update| serde_json::from_str(update).unwrap()));
-            assert_eq!(calls.answered("a", "n").is_some(), expected.is_none() && !is_told_before && !is_told_since);
+            assert_eq!(
+                calls.answered("a", Some("n")).is_some(),
+                expected.is_none() && !is_told_before && !is_told_since
+            );
+        }
+    }
+
+    #[test]
+    fn a_call_ends_with_its_turn_and_one_of_no_turn_with_its_answer() {
+        let question = r#"{"toolCall":{"toolCallId":"a"},"options":[{"optionId":"y","kind":"allow_once"}]}"#;
+        let question = Object::parse(question).unwrap();
+        // When it is asked for, what is answered, if anything is, what it is with that, and with the end of a turn that ends well or not.
+        for (asked, answer, at_once, well, otherwise) in [
+            (Asking::InTurn, Some(Some("y")), None, Some("completed"), Some("failed")),
+            (Asking::InTurn, Some(Some("z")), None, Some("failed"), Some("failed")),
+            (Asking::InTurn, Some(None), None, Some("failed"), Some("failed")),
+            (Asking::InTurn, None, None, Some("failed"), Some("failed")),
+            (Asking::BetweenTurns, Some(Some("y")), None, Some("completed"), Some("failed")),
+            (Asking::BetweenTurns, Some(None), Some("failed"), None, None),
+            (Asking::BetweenTurns, None, None, None, None),
+        ] {
+            for (is_well, expected) in [(true, well), (false, otherwise)] {
+                let mut calls = ToldCalls::default();
+                calls.asked(&question, asked);
+                let said = |status: &str| if status == "failed" { failed("a") } else { completed("a") };
+                assert_eq!(answer.and_then(|option| calls.answered("a", option)), at_once.map(said));
+                calls.another_turn();
+                let ended: Vec<String> = expected.map(said).into_iter().collect();
+                assert_eq!(calls.end_with_turn(is_well), ended, "{asked:?} {answer:?} {is_well}");
+                assert_eq!(calls.end_with_turn(is_well), [""; 0], "once");
+            }
         }
     }
 

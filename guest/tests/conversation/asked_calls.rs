@@ -56,6 +56,7 @@ fn loaded(store: &Memory, world: &World, session: &str) -> Out {
 
 const ASKED: &str = "call c1/rm c1/execute/pending";
 const COMPLETED: &str = "update c1/-/-/completed";
+const FAILED: &str = "update c1/-/-/failed";
 
 /// The name of a manner, what is told and how, and what is in the history.
 type Manner = (&'static str, &'static [(&'static str, &'static str)], &'static [&'static str]);
@@ -192,8 +193,9 @@ fn of_a_question_without_a_call_nothing_is_made_and_of_one_with_an_id_alone_a_ca
     leave(desk);
     let out = loaded(&store, &world, "s1");
     let made = json!({"sessionUpdate": "tool_call", "toolCallId": "c1", "title": "c1", "status": "pending"});
-    let updates: Vec<&Value> = out.client.iter().map(|message| &message["params"]["update"]).collect();
-    assert_eq!(updates.iter().filter(|update| update["toolCallId"].is_string()).collect::<Vec<_>>(), [&&made]);
+    let failed = told("tool_call_update", "c1", "failed");
+    let updates = out.client.iter().map(|message| &message["params"]["update"]);
+    assert_eq!(updates.filter(|update| update["toolCallId"].is_string()).collect::<Vec<_>>(), [&made, &failed]);
 }
 
 #[test]
@@ -240,7 +242,7 @@ fn a_call_of_another_turn_is_another_unless_it_has_not_ended() {
 }
 
 #[test]
-fn a_call_whose_turn_is_cut_off_has_failed_and_one_whose_question_is_withdrawn_stands_as_it_was_asked() {
+fn a_call_whose_turn_is_cut_off_has_failed_and_so_has_one_whose_question_is_withdrawn_or_dismissed() {
     let cancel = json!({"method": "session/cancel", "params": {"sessionId": "s1"}});
     let cancelled = json!({"id": "turn", "result": {"stopReason": "cancelled"}});
     let refused = json!({"id": "turn", "error": {"code": -32603, "message": "no"}});
@@ -250,8 +252,8 @@ fn a_call_whose_turn_is_cut_off_has_failed_and_one_whose_question_is_withdrawn_s
     for (client, agent, expected) in [
         (vec![&cancel, &dismissed], vec![&cancelled], failed),
         (vec![], vec![&refused], failed),
-        (vec![], vec![&withdrawn, &answers("turn")], &[ASKED]),
-        (vec![&dismissed], vec![&answers("turn")], &[ASKED]),
+        (vec![], vec![&withdrawn, &answers("turn")], failed),
+        (vec![&dismissed], vec![&answers("turn")], failed),
         // The window is killed.
         (vec![], vec![], failed),
     ] {
@@ -325,7 +327,7 @@ fn a_call_that_the_user_refuses_has_failed_where_its_agent_says_no_more_of_it() 
 #[test]
 fn a_call_that_the_user_allows_has_ended_when_its_turn_has_ended_well_and_its_agent_says_no_more_of_it() {
     let chosen = |option: &str| json!({"outcome": "selected", "optionId": option});
-    let (cut_off, pending) = (&[ASKED, "update c1/-/-/failed"][..], &[ASKED][..]);
+    let cut_off = &[ASKED, FAILED][..];
     let ended = json!({"id": "turn", "result": {"stopReason": "max_tokens"}});
     let cancelled = json!({"id": "turn", "result": {"stopReason": "cancelled"}});
     let failed = json!({"id": "turn", "error": {"code": -32603, "message": "no"}});
@@ -333,12 +335,12 @@ fn a_call_that_the_user_allows_has_ended_when_its_turn_has_ended_well_and_its_ag
         for (outcome, end, expected) in [
             (chosen("y"), &answers("turn"), &[ASKED, COMPLETED][..]),
             (chosen("y"), &ended, &[ASKED, COMPLETED]),
-            (chosen("y"), &cancelled, pending),
+            (chosen("y"), &cancelled, cut_off),
             (chosen("y"), &failed, cut_off),
             (chosen("n"), &answers("turn"), cut_off),
             // What there was no such option for, nobody has allowed.
-            (chosen("z"), &answers("turn"), pending),
-            (json!({"outcome": "cancelled"}), &answers("turn"), pending),
+            (chosen("z"), &answers("turn"), cut_off),
+            (json!({"outcome": "cancelled"}), &answers("turn"), cut_off),
         ] {
             let (store, world) = (Memory::new(), World::unrecorded());
             let mut desk = Desk::ready(&store, &world, &json!({}));
@@ -358,6 +360,158 @@ fn a_call_that_the_user_allows_has_ended_when_its_turn_has_ended_well_and_its_ag
             leave(desk);
             assert_eq!(calls(&loaded(&store, &world, "s1")), expected, "{outcome} {end} {is_instance_lost}");
         }
+    }
+}
+
+/// What becomes of a question that its user does not choose an option for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unanswered {
+    /// The client says so, and cancels nothing.
+    Dismissed,
+    /// It cannot ask its user.
+    Refused,
+    /// The agent does not wait for the answer any more.
+    Withdrawn,
+    /// It waits on.
+    Never,
+}
+
+impl Unanswered {
+    const ALL: [Self; 4] = [Self::Dismissed, Self::Refused, Self::Withdrawn, Self::Never];
+
+    /// That becomes of the question of this request.
+    fn befalls(self, desk: &mut Desk<'_>, request: &str) {
+        match self {
+            Self::Dismissed => {
+                desk.client(json!({"id": request, "result": {"outcome": {"outcome": "cancelled"}}}));
+            }
+            Self::Refused => {
+                desk.client(json!({"id": request, "error": {"code": -32601, "message": "not here"}}));
+            }
+            Self::Withdrawn => {
+                desk.agent(json!({"method": "$/cancel_request", "params": {"requestId": request}}));
+            }
+            Self::Never => {}
+        }
+    }
+}
+
+#[test]
+fn a_call_that_nobody_allows_has_failed_once_its_turn_has_ended_however_it_has() {
+    let ends = [
+        json!({"result": {"stopReason": "end_turn"}}),
+        json!({"result": {"stopReason": "max_tokens"}}),
+        json!({"result": {"stopReason": "cancelled"}}),
+        json!({"error": {"code": -32603, "message": "no"}}),
+    ];
+    for unanswered in Unanswered::ALL {
+        for end in &ends {
+            // What comes behind the turn.
+            for (then, expected) in [
+                ("nothing", &[ASKED, FAILED][..]),
+                ("a turn", &[ASKED, FAILED]),
+                ("the answer", &[ASKED, FAILED]),
+                ("an update", &[ASKED, FAILED, COMPLETED]),
+            ] {
+                let (store, world) = (Memory::new(), World::unrecorded());
+                let mut desk = Desk::ready(&store, &world, &json!({}));
+                desk.new_session("s1", CWD);
+                ask_prompt(&mut desk, "turn", "s1", "Go");
+                asks(&mut desk, "s1", "p1", &call("c1"));
+                unanswered.befalls(&mut desk, "p1");
+                desk.agent(says("Done."));
+                let mut end = end.clone();
+                end["id"] = "turn".into();
+                let out = desk.agent(end);
+                assert_eq!(calls(&out), [""; 0], "who was asked has the call of the question");
+                match then {
+                    "a turn" => drop(desk.turn("s1", "On", &["Yes"])),
+                    "the answer" => drop(desk.client(chooses("p1"))),
+                    "an update" => drop(desk.agent(update("s1", told("tool_call_update", "c1", "completed")))),
+                    _ => {}
+                }
+                leave(desk);
+                assert_eq!(calls(&loaded(&store, &world, "s1")), expected, "{unanswered:?} {then}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_call_that_its_agent_tells_of_itself_is_as_it_says() {
+    for unanswered in Unanswered::ALL {
+        for (tells, expected) in [
+            (vec![("tool_call_update", "completed")], &[ASKED, COMPLETED][..]),
+            (vec![("tool_call_update", "in_progress")], &[ASKED, "update c1/-/-/in_progress"]),
+            (vec![("tool_call", "pending")], &[ASKED, "update c1/-/-/pending"]),
+        ] {
+            let (store, world) = (Memory::new(), World::unrecorded());
+            let mut desk = Desk::ready(&store, &world, &json!({}));
+            desk.new_session("s1", CWD);
+            ask_prompt(&mut desk, "turn", "s1", "Go");
+            asks(&mut desk, "s1", "p1", &call("c1"));
+            unanswered.befalls(&mut desk, "p1");
+            for (kind, status) in tells {
+                desk.agent(update("s1", told(kind, "c1", status)));
+            }
+            desk.agent(answers("turn"));
+            leave(desk);
+            assert_eq!(calls(&loaded(&store, &world, "s1")), expected, "{unanswered:?}");
+        }
+    }
+}
+
+#[test]
+fn a_call_that_is_asked_for_between_turns_ends_with_its_answer_and_a_turn_does_not_end_it() {
+    for unanswered in Unanswered::ALL {
+        for has_turn in [false, true] {
+            let (store, world) = (Memory::new(), World::unrecorded());
+            let mut desk = Desk::ready(&store, &world, &json!({}));
+            desk.new_session("s1", CWD);
+            asks(&mut desk, "s1", "p1", &call("c1"));
+            if has_turn {
+                desk.turn("s1", "Go", &["On"]);
+                desk.wait(LONG);
+                assert_eq!(calls(&loaded(&store, &world, "s1")), [ASKED], "its user is still asked");
+            }
+            unanswered.befalls(&mut desk, "p1");
+            // Its window is closed at the latest.
+            leave(desk);
+            assert_eq!(calls(&loaded(&store, &world, "s1")), [ASKED, FAILED], "{unanswered:?} {has_turn}");
+        }
+    }
+    // What is allowed is over with the next turn, unless its agent says what becomes of it.
+    for (tells, expected) in [(&[][..], &[ASKED, COMPLETED][..]), (&["failed"], &[ASKED, FAILED])] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        desk.new_session("s1", CWD);
+        asks(&mut desk, "s1", "p1", &call("c1"));
+        desk.client(chooses("p1"));
+        for status in tells {
+            desk.agent(update("s1", told("tool_call_update", "c1", status)));
+        }
+        desk.turn("s1", "Go", &["On"]);
+        leave(desk);
+        assert_eq!(calls(&loaded(&store, &world, "s1")), expected);
+    }
+}
+
+#[test]
+fn a_call_that_has_failed_with_its_turn_is_another_in_the_next() {
+    for end in [json!({"result": {"stopReason": "end_turn"}}), json!({"error": {"code": -32603, "message": "no"}})] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        desk.new_session("s1", CWD);
+        for turn in ["one", "two"] {
+            ask_prompt(&mut desk, turn, "s1", turn);
+            asks(&mut desk, "s1", turn, &call("c1"));
+            Unanswered::Dismissed.befalls(&mut desk, turn);
+            let mut end = end.clone();
+            end["id"] = turn.into();
+            desk.agent(end);
+        }
+        leave(desk);
+        assert_eq!(calls(&loaded(&store, &world, "s1")), [ASKED, FAILED, ASKED, FAILED], "{end}");
     }
 }
 

@@ -81,6 +81,7 @@ mod moved;
 mod moved_directories;
 mod nested;
 mod not_kept;
+mod older_lists;
 mod one_transcript;
 mod opened_otherwise;
 mod opening;

@@ -250,3 +250,41 @@ fn what_the_agent_says_behind_the_answer_to_what_put_its_session_away_is_not_sho
         }
     }
 }
+
+#[test]
+fn a_session_that_was_deleted_elsewhere_is_closed_all_the_same() {
+    for capabilities in [json!({}), json!({"sessionCapabilities": {"close": {}}})] {
+        for is_noticed in [true, false] {
+            for is_under_way in [true, false] {
+                let case = format!("{capabilities} {is_noticed} {is_under_way}");
+                let (store, world) = (Memory::new(), World::unrecorded());
+                let mut first = begun(&store, &world, &capabilities, &[("Hi", "Ho")]);
+                let mut second = Desk::ready(&store, &world, &json!({}));
+                if is_under_way {
+                    ask_prompt(&mut first, "prompt", "s1", "Still there?");
+                }
+                assert_eq!(second.ask("session/delete", json!({"sessionId": "s1"}))["result"], json!({}));
+                if is_noticed {
+                    first.agent(update("s1", chunk("agent_message_chunk", "Yes")));
+                    first.wait(LONG);
+                }
+                let mut out = ask(&mut first, "session/close", "s1");
+                if is_under_way {
+                    assert!(out.is_open("away"), "{case}: its prompt is answered first");
+                    out.extend(first.agent(json!({"id": "prompt", "result": {"stopReason": "cancelled"}})));
+                    out.answer("prompt");
+                }
+                if let Some(close) = out.asked("session/close").cloned() {
+                    out.extend(first.reply(&close, json!({})));
+                }
+                assert_eq!(out.answer("away")["result"], json!({}), "{case}");
+                // It is open no more, and there is nothing of it.
+                for method in AWAY {
+                    let out = ask(&mut first, method, "s1");
+                    let is_there = out.answer("away")["error"]["code"] != -32002;
+                    assert_eq!(is_there, method == "session/delete", "{case}: {method}");
+                }
+            }
+        }
+    }
+}

@@ -250,7 +250,7 @@ fn when_its_session_was_last_prompted_and_what_it_does_is_told_at_once() {
 fn one_that_ends_without_having_been_sent_is_kept_once_and_its_session_rests() {
     for kind in kinds() {
         for wait in Wait::ALL {
-            for how in ["cancelled", "taken back", "closed", "client gone", "agent gone", "agent lost"] {
+            for how in ["cancelled", "closed", "client gone", "agent gone", "agent lost"] {
                 let case = format!("{kind} {wait:?} {how}");
                 if wait == Wait::Load && how == "agent lost" || wait == Wait::Initialize && how == "cancelled" {
                     // The first has failed with its load; the second is cancelled when it has got on.
@@ -262,9 +262,6 @@ fn one_that_ends_without_having_been_sent_is_kept_once_and_its_session_rests() {
                     "cancelled" => {
                         desk.client(json!({"method": "session/cancel", "params": {"sessionId": "s1"}}));
                     }
-                    "taken back" => ["one", "two"].iter().for_each(|id| {
-                        desk.client(json!({"method": "$/cancel_request", "params": {"requestId": id}})).answer(*id);
-                    }),
                     "closed" if wait != Wait::Initialize => {
                         desk.client(json!({"id": "close", "method": "session/close", "params": {"sessionId": "s1"}}));
                     }
@@ -291,6 +288,82 @@ fn one_that_ends_without_having_been_sent_is_kept_once_and_its_session_rests() {
             }
         }
     }
+}
+
+fn takes_back<S: Storage>(desk: &mut Desk<'_, S>, request: &str) -> crate::desk::Out {
+    let out = desk.client(json!({"method": "$/cancel_request", "params": {"requestId": request}}));
+    assert_eq!(out.answer(request)["error"]["code"], -32800);
+    out
+}
+
+#[test]
+fn one_that_is_taken_back_is_as_if_it_had_not_been_sent() {
+    for kind in kinds() {
+        for wait in Wait::ALL {
+            for (taken, left) in [("one", "Two"), ("two", "One")] {
+                let case = format!("{kind} {wait:?} {taken}");
+                let (store, world) = (Memory::new(), World::unrecorded());
+                let (mut desk, mut asked) = wait.window(&store, &world, &kind);
+                asked.extend(takes_back(&mut desk, taken));
+                let out = wait.goes_on(&mut desk, &kind, asked);
+                let prompt = out.request("session/prompt")["params"]["prompt"].clone();
+                let words = if taken == "one" { "One" } else { "Two" };
+                assert_eq!(prompt.as_array().unwrap().last().unwrap()["text"], left, "{case}");
+                assert!(!prompt.to_string().contains(words), "{case}: {prompt}");
+                nothing_waits(&store);
+                desk.agent(update(agent_id(&kind), chunk("agent_message_chunk", "Done")));
+                let sent = if taken == "one" { "two" } else { "one" };
+                desk.agent(answers(sent)).answer(sent);
+                desk.wait(100);
+                let more = ask_prompt(&mut desk, "more", "s1", "More");
+                assert_eq!(account(&more), None, "{case}");
+                desk.agent(answers("more"));
+                leave(desk);
+                let all = and_then(&[&format!("> {left}"), "Done", "> More"]);
+                assert_eq!(kept(&store, &world), all, "{case}");
+            }
+        }
+    }
+}
+
+#[test]
+fn one_that_is_taken_back_is_not_given_back_when_its_window_is_killed() {
+    for kind in kinds() {
+        for wait in Wait::ALL {
+            let (store, world) = (Memory::new(), World::unrecorded());
+            let (mut desk, _) = wait.window(&store, &world, &kind);
+            takes_back(&mut desk, "one");
+            takes_back(&mut desk, "two");
+            let mut other = Desk::ready(&store, &world, &json!({}));
+            desk.wait(1000);
+            assert_ne!(state(&mut other, "s1"), "running", "{kind} {wait:?}");
+            nothing_waits(&store);
+            drop(desk);
+            world.now.set(world.now.get() + UNTIL_FORGOTTEN);
+            assert_eq!(kept(&store, &world), and_then(&[]), "{kind} {wait:?}");
+        }
+    }
+}
+
+#[test]
+fn one_that_is_taken_back_while_the_agent_is_first_initialized_is_so_too() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let kind = json!({"sessionCapabilities": {"resume": {}}});
+    told(&store, &world, &kind);
+    let mut desk = Desk::open(&store, &world, &[]);
+    desk.client(json!({"id": 0, "method": "initialize", "params": {"protocolVersion": 1}}));
+    ask_load(&mut desk, "load", "s1");
+    ask_prompt(&mut desk, "one", "s1", "One");
+    ask_prompt(&mut desk, "two", "s1", "Two");
+    takes_back(&mut desk, "one");
+    let info = json!({"name": "a", "version": "1"});
+    let profile = json!({"protocolVersion": 1, "agentInfo": info, "agentCapabilities": kind});
+    let out = desk.agent(json!({"id": 0, "result": profile}));
+    let out = oblige(&mut desk, out, TOLD, "never");
+    assert_eq!(account(&out), None);
+    assert_eq!(out.request("session/prompt")["params"]["prompt"][0]["text"], "Two");
+    leave(desk);
+    assert_eq!(kept(&store, &world), and_then(&["> Two"]));
 }
 
 #[test]

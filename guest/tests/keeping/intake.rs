@@ -37,7 +37,7 @@ fn row(id: &str, title: &str) -> Row {
 
 fn with_meta(id: &str, title: &str, meta: &Value) -> Row {
     let row = json!({"sessionId": id, "cwd": "/x", "title": title, "updatedAt": "2025-01-01T00:00:00Z", "_meta": meta});
-    Row::read(&row.to_string()).expect("a row")
+    Row::read(&row.to_string(), NOW).expect("a row")
 }
 
 fn rows(ids: &[&str], title: &str) -> Vec<Row> {

@@ -238,9 +238,11 @@ impl LiveSession {
         let id = self.key.id().unwrap_or_default().to_owned();
         let open_as = Some(self.agent_id.clone()).filter(|id| !id.is_empty());
         for away in closing.requests {
-            let result = match &written {
-                Err(error) if away.then == Then::Nothing => Err(RpcError::from(error.clone())),
-                _ => put_away(&id, open_as.as_deref(), &away, cx),
+            let result = match (&written, away.then) {
+                (Err(error), Then::Nothing) => Err(RpcError::from(error.clone())),
+                // It was open here, and is no more, whoever has deleted it meanwhile.
+                (Ok(()), Then::Nothing) => Ok("{}".to_owned()),
+                (_, Then::Archive | Then::Delete) => put_away(&id, open_as.as_deref(), &away, cx),
             };
             // Who closes it gets what the agent has answered to that, whole.
             let answer = closing.answer.as_ref().filter(|_| away.then == Then::Nothing);

@@ -403,7 +403,7 @@ fn store_infos<S: Storage, E: Environment>(
     let mut is_any = false;
     for update in infos {
         is_any = true;
-        if let Err(error) = info::store(cx.store, &session.id, &update, cx.now()) {
+        if let Err(error) = info::store(cx.store, &session.id, (&cx.agent.name, &update), cx.now()) {
             cx.push(Effect::NotRecorded(error.to_string()));
         }
     }

@@ -13,7 +13,7 @@ use crate::rpc::{Id, Object, Outcome};
 use crate::sessions::permissions::REQUEST;
 use crate::storage::Storage;
 use crate::store::ActivityState;
-use crate::transcript::{Kind, ToldCalls};
+use crate::transcript::{Asking, Kind, ToldCalls};
 
 impl LiveSession {
     /// The agent asks for permission; `params` without the session's id. Lists say at once that its user is waited for, if the
@@ -51,7 +51,8 @@ impl LiveSession {
         if let Some(question) = question {
             entry.set(REQUEST, question.request.as_str());
         }
-        let call = self.told_calls.asked(&entry);
+        let asked = if self.is_without_turn() { Asking::BetweenTurns } else { Asking::InTurn };
+        let call = self.told_calls.asked(&entry, asked);
         self.says_here(cx);
         if call.is_some() {
             self.end_held(cx);
@@ -176,9 +177,9 @@ impl LiveSession {
             }
         }
         let option = entry.get_object("outcome").get_string("optionId");
-        let ended = tool_call.zip(option).and_then(|(call, option)| {
-            let refused = self.told_calls.answered(call, &option);
-            refused.or_else(|| ends_its_call.then(|| self.told_calls.end_allowed(call)).flatten())
+        let ended = tool_call.and_then(|call| {
+            let failed = self.told_calls.answered(call, option.as_deref());
+            failed.or_else(|| ends_its_call.then(|| self.told_calls.end_allowed(call)).flatten())
         });
         self.says_here(cx);
         self.recorder.push(Kind::PermissionAnswered, cx.now(), &entry.to_json());
@@ -259,7 +260,6 @@ impl LiveSession {
     /// The agent has ended: it waits for nothing. What it has asked in a turn ends with that.
     pub(super) fn forget_questions<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         self.forget_held_questions();
-        self.told_calls = ToldCalls::default();
         for question in std::mem::take(&mut self.questions) {
             if question.is_elicitation {
                 self.awaited.is_unwritten = true;
@@ -267,5 +267,6 @@ impl LiveSession {
                 self.permission_not_answered(&request, question.tool_call.as_deref(), cx);
             }
         }
+        self.told_calls = ToldCalls::default();
     }
 }

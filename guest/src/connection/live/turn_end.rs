@@ -14,7 +14,7 @@ use crate::connection::turn::Turn;
 use crate::environment::Environment;
 use crate::rpc::{self, Outcome, RpcError};
 use crate::storage::Storage;
-use crate::transcript::{Ended, Kind};
+use crate::transcript::{Ended, Kind, OpenCalls};
 
 /// Why nothing is stored of a session that somebody else has deleted.
 pub(super) const DELETED_ELSEWHERE: &str = "the session was deleted elsewhere; nothing that is said in it is kept";
@@ -148,11 +148,7 @@ impl LiveSession {
             self.recorder.set_turn(Some(turn.tag.clone()));
             let open = std::mem::take(&mut self.calls);
             self.questions_without_turn(!is_cut_off && !is_cancelled);
-            let ends = match (is_cut_off, is_cancelled) {
-                (true, _) => open.failed(),
-                (false, true) => Vec::new(),
-                (false, false) => self.told_calls.end_all_allowed(),
-            };
+            let ends = if is_cut_off { self.fail_calls(&open) } else { self.told_calls.end_with_turn(!is_cancelled) };
             self.told_calls.another_turn();
             for update in ends {
                 self.recorder.push(Kind::Update, now, &format!("{{\"update\":{update}}}"));
@@ -165,12 +161,22 @@ impl LiveSession {
         } else if is_cut_off && !is_cancelled && is_first {
             // The agent is at the next prompt, and ends nothing any more that it had begun for this one.
             self.recorder.set_turn(Some(turn.tag.clone()));
-            for update in std::mem::take(&mut self.calls).failed() {
+            let open = std::mem::take(&mut self.calls);
+            for update in self.fail_calls(&open) {
                 self.recorder.push(Kind::Update, now, &format!("{{\"update\":{update}}}"));
             }
         }
         self.activity.touched = Some(now);
         self.activity.title = self.title_of_first(turn.title.clone(), turn.order);
+    }
+
+    /// These calls have failed, as their turn was cut off. The updates that say so.
+    fn fail_calls(&mut self, open: &OpenCalls) -> Vec<String> {
+        let ends = open.failed();
+        for update in &ends {
+            self.told_calls.told(update);
+        }
+        ends
     }
 
     /// What the session is to be called, should it need a title, after a prompt of this title and order: as the first that was

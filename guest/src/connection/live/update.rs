@@ -324,7 +324,7 @@ impl LiveSession {
             return info::as_listed(&info, false, cx.now());
         }
         let Some(id) = self.key.id() else { return Some(info) };
-        info::store(cx.store, id, &info, cx.now()).unwrap_or_else(|error| {
+        info::store(cx.store, id, (&cx.agent.name, &info), cx.now()).unwrap_or_else(|error| {
             cx.push(Effect::NotRecorded(error.to_string()));
             Some(info)
         })

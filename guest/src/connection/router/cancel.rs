@@ -1,6 +1,6 @@
 //! `session/cancel` and `$/cancel_request`.
 
-use crate::connection::answer::{CANCELLED, cancelled};
+use crate::connection::answer::cancelled;
 use crate::connection::client_request::ClientRequest;
 use crate::connection::handled::Handled;
 use crate::connection::key::Key;
@@ -42,11 +42,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
             // An agent that was started again knows nothing of what the one before was asked.
             return if self.connection.stage.is_again() { Handled::Done } else { self.pass_to_agent(line, params) };
         }
-        if let Some(waiting) = self.connection.stage.withdraw(&request) {
-            self.end_held(&waiting, CANCELLED, &cancelled());
-            return Handled::Done;
-        }
-        if self.connection.discovery.withdraw(&request)
+        // A prompt that is taken back before the agent had it is as if it had not been sent.
+        if self.connection.stage.withdraw(&request).is_some()
+            || self.connection.discovery.withdraw(&request)
             || self.connection.awaiting_worktrees.withdraw(&request)
             || self.connection.relayed.withdraw(&request)
         {
@@ -55,11 +53,11 @@ impl<S: Storage, E: Environment> Router<S, E> {
         }
         for key in self.session_keys() {
             let withdrawn = self.with(&key, |session, cx| {
-                if let Some(waiting) = session.withdraw(&request) {
-                    session.end_waiting(&waiting, CANCELLED, &cancelled(), cx);
-                    return true;
+                if session.withdraw(&request).is_none() {
+                    return session.cancel_opening(&request, cx);
                 }
-                session.cancel_opening(&request, cx)
+                cx.finish(&request, Err(cancelled()));
+                true
             });
             if withdrawn == Some(true) {
                 break;

@@ -84,8 +84,8 @@ pub(super) struct Discovery {
 /// What the agent has said of its sessions.
 #[derive(Debug)]
 enum Said {
-    /// A row, as JSON.
-    Row(String),
+    /// A row, as JSON, and when it was asked for the list that this is of, or has told it by itself.
+    Row { json: String, asked: i64 },
     /// That it has no session by this id any more.
     Gone(String),
     /// That this one was forked from another, whose row has come since.

@@ -106,7 +106,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
             return Ok(Handled::Done);
         };
         let Some(shown) = info::without_own_words(update.update) else { return Ok(Handled::Done) };
-        let Some(shown) = info::store(&self.store, &id, &shown, self.now())? else { return Ok(Handled::Done) };
+        let Some(shown) = info::store(&self.store, &id, (&self.connection.agent.name, &shown), self.now())? else {
+            return Ok(Handled::Done);
+        };
         if shown == update.update {
             return Ok(Handled::named(line, params, "sessionId", &id));
         }

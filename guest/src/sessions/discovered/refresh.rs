@@ -2,7 +2,7 @@
 
 use super::found::Found;
 use super::row::Row;
-use crate::store::{Known, Origin, Session, Title, Word};
+use crate::store::{AsOf, Asked, Known, Origin, Session, Title, Word};
 
 /// What an agent writes within this time after a turn is about that turn, in milliseconds.
 const SOON: i64 = 60_000;
@@ -65,14 +65,18 @@ fn follow_directories(session: &mut Session, agent: &str, directories: &[String]
 
 /// Its title, unless a user has set one, a later activity, its further directories, unless it has just been opened here
 /// with others, and whether it is put away. Of the last two changes to that, one here and one at the agent, the later one
-/// counts: the agent has made one where its list says another thing than it said, or was told, before.
+/// counts: the agent has made one where its list says another thing than it said, or was told, before. What a list says of what is
+/// known since it was asked for is no news: another window has read a later one, or the agent has told it by itself, or has followed.
 ///
 /// Returns the session as it shall be, if that is another than it is.
 pub(super) fn refresh(session: &Session, agent: &str, row: &Row, is_open: bool, now: i64) -> (Found, Option<Session>) {
     let mut fresh = session.clone();
     // What it says of one that it began anew since is not about this one any more.
     let is_current = session.id_at(agent) == Some(&row.agent_id);
-    let title = row.title.as_ref().filter(|_| is_current);
+    let as_of = session.agents.get(agent).map_or(AsOf::default(), |known| known.as_of);
+    let list = Asked { at: row.asked, now };
+    let is_news = is_current && as_of.may_be_news(list);
+    let title = row.title.as_ref().filter(|_| is_current && as_of.may_be_other_title(list));
     if let (Title::None | Title::Auto(_) | Title::Agent(_), Some(title)) = (&session.title, title) {
         fresh.title = Title::Agent(title.clone());
     }
@@ -81,7 +85,7 @@ pub(super) fn refresh(session: &Session, agent: &str, row: &Row, is_open: bool, 
         Title::Set(title) if is_current && !is_told && !row.is_named(title) => Some(title.clone()),
         _ => None,
     };
-    if let Some(updated) = row.updated.filter(|_| is_current) {
+    if let Some(updated) = row.updated.filter(|_| is_news) {
         // A time to come orders nothing, but that it is another one says that something was said.
         if updated <= now {
             follow_activity(&mut fresh, agent, updated, now);
@@ -90,20 +94,21 @@ pub(super) fn refresh(session: &Session, agent: &str, row: &Row, is_open: bool, 
             known.listed = Some(updated);
         }
     }
-    if let Some(known) = fresh.agents.get_mut(agent).filter(|_| is_current) {
+    if let Some(known) = fresh.agents.get_mut(agent).filter(|_| is_news) {
         known.untimed = row.updated.is_none();
     }
-    if is_current {
+    if is_news {
         follow_turns(&mut fresh, agent, row, now);
     }
     // What an agent has begun in its place is younger than the session.
     let is_earlier = |at: &i64| fresh.began_elsewhere() && *at < fresh.created;
     fresh.create_at(row.created.filter(|at| session.origin == Origin::Agent || is_earlier(at)));
-    if let Some(directories) = row.directories.as_ref().filter(|_| is_current && !is_open) {
+    if let Some(directories) = row.directories.as_ref().filter(|_| is_news && !is_open) {
         follow_directories(&mut fresh, agent, directories);
     }
     let mut put_away = None;
-    if let (Some(archived), Some(known)) = (row.archived.filter(|_| is_current), fresh.agents.get_mut(agent)) {
+    let archived = row.archived.filter(|_| is_current && as_of.may_be_moved(list));
+    if let (Some(archived), Some(known)) = (archived, fresh.agents.get_mut(agent)) {
         known.archived_as_told = false;
         if known.archived != archived {
             known.archived = archived;
@@ -119,6 +124,9 @@ pub(super) fn refresh(session: &Session, agent: &str, row: &Row, is_open: bool, 
         && (fresh.archived, &fresh.directories) == (session.archived, &session.directories)
         && fresh.created == session.created
         && fresh.agents == session.agents;
+    if let Some(known) = fresh.agents.get_mut(agent).filter(|_| !is_same && is_news) {
+        known.as_of.said(row.asked);
+    }
     let found = if named.is_none() && put_away.is_none() {
         Found::Known
     } else {

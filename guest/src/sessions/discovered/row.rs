@@ -40,11 +40,13 @@ pub struct Row {
     pub archived: Option<bool>,
     /// `_meta` as JSON.
     pub meta: String,
+    /// When the agent was asked for the list that it is of, or has told it by itself; milliseconds since 1970.
+    pub asked: i64,
 }
 
 impl Row {
-    /// Reads a row; `None` where it names no session.
-    pub fn read(json: &str) -> Option<Self> {
+    /// Reads a row of a list that was asked for then; `None` where it names no session.
+    pub fn read(json: &str, asked: i64) -> Option<Self> {
         let row = Object::parse(json)?;
         let agent_id = row.get_string("sessionId")?;
         let cwd = row.get_string("cwd").filter(|cwd| directory::normalise(cwd).is_some());
@@ -68,6 +70,7 @@ impl Row {
             directories: directories(&row),
             archived: row.get_some("archived").and_then(|json| serde_json::from_str(json).ok()),
             meta: meta.to_json(),
+            asked,
         })
     }
 

@@ -71,6 +71,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             params.get("sessions").and_then(|rows| serde_json::from_str(rows).ok()).unwrap_or_default();
         let gone: Vec<String> =
             params.get("removed").and_then(|ids| serde_json::from_str(ids).ok()).unwrap_or_default();
+        let now = self.now();
         let discovery = &mut self.connection.discovery;
         let is_paused = matches!(discovery.trouble, Trouble::Paused { .. });
         if is_paused && discovery.said.len() + rows.len() + gone.len() > MOST_SAID {
@@ -79,7 +80,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         }
         // What goes while pages are read moves others past the cursor.
         discovery.seen.has_moved |= discovery.phase == Phase::Reading && !gone.is_empty();
-        discovery.said.extend(rows.into_iter().map(|row| Said::Row(row.get().to_owned())));
+        discovery.said.extend(rows.into_iter().map(|row| Said::Row { json: row.get().to_owned(), asked: now }));
         discovery.said.extend(gone.into_iter().map(Said::Gone));
     }
 

@@ -30,6 +30,8 @@ pub(super) struct InDoubt {
 /// The folder whose list is being read.
 #[derive(Debug)]
 pub(super) struct Asked {
+    /// When it was begun.
+    pub(super) begun: i64,
     pub(super) folder: String,
     pub(super) lacking: Vec<Lacking>,
     pub(super) seen: Seen,

@@ -23,7 +23,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
     pub(super) fn ask_next_folder(&mut self) {
         let Some((folder, lacking)) = self.connection.discovery.in_doubt.folders.pop_first() else { return };
         let page = self.ask_page_of(&folder, None);
-        let asked = Asked { folder, lacking, seen: Seen::default(), cursors: HashSet::new(), page };
+        let begun = self.now();
+        let asked = Asked { begun, folder, lacking, seen: Seen::default(), cursors: HashSet::new(), page };
         self.connection.discovery.in_doubt.asked = Some(asked);
     }
 
@@ -48,10 +49,10 @@ impl<S: Storage, E: Environment> Router<S, E> {
             if !asked.seen.is_first(row) {
                 continue;
             }
-            if let Some(row) = Row::read(row) {
+            if let Some(row) = Row::read(row, asked.begun) {
                 asked.seen.note(&row);
             }
-            self.connection.discovery.said.push_back(Said::Row(row.to_owned()));
+            self.connection.discovery.said.push_back(Said::Row { json: row.to_owned(), asked: asked.begun });
         }
         if let Some(cursor) = result.get_string("nextCursor") {
             let is_new = asked.cursors.insert(asked.seen.hash(&cursor));

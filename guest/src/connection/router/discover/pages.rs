@@ -56,9 +56,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let goes_on = is_new && discovery.pages < MOST_PAGES;
         discovery.seen.is_cut_off |= cursor.is_some() && !goes_on;
         discovery.next = cursor.filter(|_| goes_on);
-        let Discovery { said, seen, .. } = discovery;
+        let Discovery { said, seen, begun, .. } = discovery;
         let first = rows.into_iter().map(RawValue::get).filter(|row| seen.is_first(row));
-        said.extend(first.map(|row| Said::Row(row.to_owned())));
+        said.extend(first.map(|row| Said::Row { json: row.to_owned(), asked: *begun }));
         // What has arrived behind it may be judged by it.
         self.discover_some();
     }

@@ -27,13 +27,13 @@ impl Discovery {
     fn next_rows(&self) -> Next {
         let (mut next, mut bytes) = (Next { rows: Vec::new(), ends: Vec::new(), read: 0 }, 0);
         for (at, said) in self.said.iter().enumerate() {
-            let Said::Row(json) = said else { break };
+            let Said::Row { json, asked } = said else { break };
             bytes += json.len();
             if next.rows.len() == ROWS_AT_ONCE || (bytes > BYTES_AT_ONCE && !next.rows.is_empty()) {
                 break;
             }
             next.read = at + 1;
-            let Some(mut row) = Row::read(json) else { continue };
+            let Some(mut row) = Row::read(json, *asked) else { continue };
             row.archived.take_if(|_| self.archived_here.contains(&row.agent_id));
             next.rows.push(row);
             next.ends.push(at + 1);
