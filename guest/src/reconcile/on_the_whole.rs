@@ -82,7 +82,9 @@ fn of_a_branch<'a>(log: &'a [Turn], its: &[usize], replay: &'a [Turn], untold: &
         [(&[][..], &others[..]), (under_way, beside)].into_iter().find_map(|(asked, beside)| {
             let mut said = before.clone();
             ours.add(&mut said, &its[tail..begin]);
-            asked.iter().for_each(|at| said.add_prompt(log[*at].user));
+            for at in asked {
+                said.add_prompt(log[*at].user);
+            }
             ours.add(&mut said, &branch);
             let told = || [&its[..begin], asked, &branch].concat();
             said.is_same(&theirs, true).then(|| (told(), beside.to_vec()))
