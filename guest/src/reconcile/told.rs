@@ -35,11 +35,12 @@ pub fn told(log: &[Turn], heard: u64, replay: &[Turn]) -> u64 {
 
 /// Whether it is a turn of the agent's that has come to its end, which an agent that keeps it would tell.
 fn is_its_own(turn: &Turn) -> bool {
-    turn.took_part == Some(true) && turn.is_finished() && turn.has_both() && !turn.is_command
+    turn.took_part == Some(true) && turn.is_finished() && !turn.user.is_empty() && !turn.is_command
 }
 
-/// Whether they were had at the same time, in two windows.
+/// Whether a turn was had while that other one was under way in another window, which may not have written all of it yet.
 fn is_beside(turn: &Turn, other: &Turn) -> bool {
     let in_two_windows = turn.window != 0 && other.window != 0 && turn.window != other.window;
-    in_two_windows && other.begun_at() < turn.ended_at() && turn.begun_at() < other.ended_at()
+    let may_be_behind = !other.is_finished() || turn.begun_at() < other.ended_at();
+    in_two_windows && other.begun_at() < turn.ended_at() && may_be_behind
 }
