@@ -524,7 +524,7 @@ impl Draft {
 
 /// Whether a turn was begun before that other one, in another window, had come to its end.
 fn is_at_once(turn: &Turn, told: &Turn) -> bool {
-    turn.begun_at() < told.ended_at() && turn.one_with != told.one_with
+    turn.is_begun_before_end_of(told) && turn.one_with != told.one_with
 }
 
 /// What stands before the first thing a user said and says nothing need not be told.

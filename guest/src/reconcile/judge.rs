@@ -139,8 +139,8 @@ pub fn judge(log: &[Turn], heard: Heard, replay: &[Turn], evidence: Evidence) ->
     }
     // Where the same command is called over and over, what seems to be told otherwise may be another call of it.
     let has_joined = matches!(sides, (Cow::Owned(_), _));
-    let as_sent = has_joined.then(|| Comparison::of(&log, &replay, heard, evidence));
-    as_told.on_the_whole().or_else(|| as_sent?.on_the_whole()).unwrap_or(judged)
+    let as_sent = || has_joined.then(|| Comparison::of(&log, &replay, heard, evidence))?.on_the_whole();
+    as_told.on_the_whole().or_else(as_sent).unwrap_or(judged)
 }
 
 /// Both sides, and what is known of them.

@@ -88,7 +88,8 @@ fn differing(log: &[Turn], replay: &[Turn]) -> Option<(Range<usize>, Range<usize
         return None;
     }
     let its = its_in(log, 0..log.len());
-    for group in at_once(log, &its).into_iter().map(|group| &its[group]) {
+    let together = Together::of(its.iter().map(|at| &log[*at]));
+    for group in at_once(log, &its, &together).into_iter().map(|group| &its[group]) {
         let (first, last) =
             (group.iter().min().copied().unwrap_or(begin), group.iter().max().map_or(begin, |last| last + 1));
         if (first..last).contains(&begin) {
@@ -139,8 +140,8 @@ impl<'a> Search<'a> {
                 ends.entry(*last).or_default().push(place);
             }
         }
-        let (told, untold, at_once) = (Told::Whole, untold(log, replay), at_once(log, its));
         let together = Together::of(its.iter().map(|at| &log[*at]));
+        let (told, untold, at_once) = (Told::Whole, untold(log, replay), at_once(log, its, &together));
         Self { log, its, replay, told, places, untold, together, ends, at_once }
     }
 
@@ -410,8 +411,7 @@ fn is_without(all: Letters, rest: Letters, left_out: &[Letters]) -> bool {
 
 /// Those of these turns, which are in the order in which they stand, that were begun before others had come to their end, also where
 /// they were written late, or in which the agent said something by itself; with them those that are one with one of them to readers.
-pub(super) fn at_once(log: &[Turn], its: &[usize]) -> Vec<Range<usize>> {
-    let together = Together::of(its.iter().map(|at| &log[*at]));
+pub(super) fn at_once(log: &[Turn], its: &[usize], together: &Together) -> Vec<Range<usize>> {
     // Each with the last entry of all of its turns.
     let mut groups: Vec<(Range<usize>, u64)> = Vec::new();
     for (place, at) in its.iter().enumerate() {

@@ -25,19 +25,19 @@ pub(super) fn joined<'a>(log: &'a [Turn], replay: &'a [Turn]) -> Vec<Sides<'a>> 
     let its = its_in(log, 0..log.len());
     let alike = alike(log, &its, replay);
     let is_queued = |two: &[usize]| log[two[0]].one_with == log[two[1]].one_with;
-    let is_at_once = at_once(log, &its).iter().any(|group| group.end > alike)
+    let ours = Ours { log, together: Together::of(its.iter().map(|at| &log[*at])), untold: untold(log, replay) };
+    let is_at_once = at_once(log, &its, &ours.together).iter().any(|group| group.end > alike)
         || its[alike.saturating_sub(1)..].windows(2).any(is_queued);
-    let untold = untold(log, replay);
-    let all = is_at_once.then(|| since_alike(log, &its, replay, &untold)).flatten();
+    let all = is_at_once.then(|| since_alike(&ours, &its, replay)).flatten();
     let all = all.map(|same| joining::joined(log, replay, vec![same], Vec::new()));
-    all.into_iter().chain(of_a_branch(log, &its, replay, &untold)).collect()
+    all.into_iter().chain(of_a_branch(&ours, &its, replay)).collect()
 }
 
 /// All that stands behind what both begin with, or behind less of that, if it is made of the same prompts and answers.
-fn since_alike(log: &[Turn], its: &[usize], replay: &[Turn], untold: &BTreeSet<Sum>) -> Option<Same> {
+fn since_alike(ours: &Ours<'_>, its: &[usize], replay: &[Turn]) -> Option<Same> {
+    let log = ours.log;
     let alike = alike(log, its, replay).min(replay.len().saturating_sub(1)).min(its.len().saturating_sub(1));
     let fewest = its.len().saturating_sub(MOST);
-    let ours = Ours { log, together: Together::of(its.iter().map(|at| &log[*at])), untold };
     let is_same = |alike: &usize| {
         let is_whole = is_apart(&its[*alike..], log);
         is_whole && ours.said_in(&its[*alike..]).is_same(&told_in(&replay[*alike..]), true)
@@ -59,14 +59,14 @@ fn alike_apart(log: &[Turn], turns: &[usize], replay: &[Turn]) -> usize {
 
 /// All of the replay, if it tells what was said up to where a branch begins, and behind that what was said in one window. What was
 /// said in others is then as if others had said it.
-fn of_a_branch<'a>(log: &'a [Turn], its: &[usize], replay: &'a [Turn], untold: &BTreeSet<Sum>) -> Option<Sides<'a>> {
+fn of_a_branch<'a>(ours: &Ours<'a>, its: &[usize], replay: &'a [Turn]) -> Option<Sides<'a>> {
+    let log = ours.log;
     let tail = its.len().saturating_sub(MOST);
     let windows: BTreeSet<u16> = its[tail..].iter().map(|at| log[*at].window).filter(|window| *window != 0).collect();
     if windows.len() < 2 {
         return None;
     }
     let theirs = told_in(replay);
-    let ours = Ours { log, together: Together::of(its.iter().map(|at| &log[*at])), untold };
     let before = ours.said_in(&its[..tail]);
     let branch = |window: u16, begin: usize| {
         let (its, others): (Vec<usize>, Vec<usize>) = its[begin..].iter().partition(|at| log[**at].window == window);
@@ -111,7 +111,7 @@ struct Ours<'a> {
     /// Which of its turns are one to readers.
     together: Together,
     /// The prompts of which the replay lacks some.
-    untold: &'a BTreeSet<Sum>,
+    untold: BTreeSet<Sum>,
 }
 
 impl Ours<'_> {
@@ -128,7 +128,7 @@ impl Ours<'_> {
             let turn = &self.log[*at];
             let next = turns.get(place + 1).map(|next| &self.log[*next]);
             let has_end = next.is_none_or(|next| next.one_with != turn.one_with);
-            said.add_ours(turn, has_end, self.together.is_queued(turn), self.untold);
+            said.add_ours(turn, has_end, self.together.is_queued(turn), &self.untold);
         }
     }
 }

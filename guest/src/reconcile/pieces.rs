@@ -39,6 +39,12 @@ impl Pieces {
         self.prompts.contains(&message)
     }
 
+    /// The prompts that this message is: itself, or those that it is put together of.
+    pub(super) fn all_of(&self, message: &str) -> Vec<Sum> {
+        let whole = Sum::of(message);
+        if self.contains(whole) { vec![whole] } else { self.of(message) }
+    }
+
     /// The prompts that this message begins with, and goes on, the longest first. None where it is one of them by itself.
     pub(super) fn begun_by(&self, message: &str) -> Vec<Sum> {
         let ends = if self.prompts.is_empty() { Vec::new() } else { sums(message) };

@@ -41,6 +41,6 @@ fn is_its_own(turn: &Turn) -> bool {
 /// Whether a turn was had while that other one was under way in another window, which may not have written all of it yet.
 fn is_beside(turn: &Turn, other: &Turn) -> bool {
     let in_two_windows = turn.window != 0 && other.window != 0 && turn.window != other.window;
-    let may_be_behind = !other.is_finished() || turn.begun_at() < other.ended_at();
-    in_two_windows && other.begun_at() < turn.ended_at() && may_be_behind
+    let may_be_before_end = !other.is_finished() || turn.is_begun_before_end_of(other);
+    in_two_windows && other.is_begun_before_end_of(turn) && may_be_before_end
 }

@@ -121,7 +121,7 @@ impl<'a> Ours<'a> {
         let before = self.log[..at].iter().rfind(|turn| turn.took_part != Some(false));
         let may_be_alone = |turn: &Turn| turn.agent.sum().is_empty() || turn.may_be_kept_in_part();
         let is_under_way =
-            |other: &Turn| other.begun_at() < turn.ended_at() && turn.begun_at() < self.together.end_of(other);
+            |other: &Turn| other.is_begun_before_end_of(turn) && turn.begun_at() < self.together.end_of(other);
         let mut others = self.prompts.get(&turn.user).into_iter().flatten().filter(|other| **other != at);
         before.is_some_and(|before| before.user == turn.user && may_be_alone(before))
             || others.any(|other| is_under_way(&self.log[*other]))

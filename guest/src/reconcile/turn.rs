@@ -116,6 +116,11 @@ impl Turn {
         self.at.end().saturating_sub(self.mended.into())
     }
 
+    /// Whether it was begun before that other one, in whichever window, had come to its end.
+    pub(super) fn is_begun_before_end_of(&self, other: &Self) -> bool {
+        self.begun_at() < other.ended_at()
+    }
+
     /// Whether it came to its end, neither cut off nor cancelled nor failed.
     pub fn is_finished(&self) -> bool {
         matches!(self.outcome, Outcome::Finished | Outcome::FinishedElsewhere)

@@ -152,16 +152,13 @@ impl Wanted {
 
     /// The prompts that this is, one or several, if they are such as the agent may have kept alone.
     pub(super) fn unanswered(&self, message: &str) -> Vec<Sum> {
-        let Some(Unanswered { prompts, .. }) = self.all_unanswered() else { return Vec::new() };
-        let prompt = Sum::of(message);
-        if prompts.contains(prompt) { vec![prompt] } else { prompts.of(message) }
+        self.all_unanswered().map(|all| all.prompts.all_of(message)).unwrap_or_default()
     }
 
     /// The same of prompts that were answered as well: of those the agent may have nothing else, either.
     pub(super) fn alone(&self, message: &str) -> Vec<Sum> {
         let Self::Beside(Beside { pieces, answered, unanswered, .. }) = self else { return Vec::new() };
-        let prompt = Sum::of(message);
-        let prompts = if pieces.contains(prompt) { vec![prompt] } else { pieces.of(message) };
+        let prompts = pieces.all_of(message);
         let is_alone = |prompt: &Sum| answered.contains(prompt) || unanswered.prompts.contains(*prompt);
         if prompts.iter().all(is_alone) { prompts } else { Vec::new() }
     }

@@ -23,6 +23,15 @@ fn asks<S: Storage>(desk: &mut Desk<'_, S>, session: &str, request: &str, call: 
     desk.agent(json!({"id": request, "method": "session/request_permission", "params": params}))
 }
 
+/// A session `s1` in whose first turn the agent asks for a call, by the request `p1`.
+fn asked_in_a_turn<'a>(store: &'a Memory, world: &'a World) -> Desk<'a> {
+    let mut desk = Desk::ready(store, world, &json!({}));
+    desk.new_session("s1", CWD);
+    ask_prompt(&mut desk, "turn", "s1", "Go");
+    asks(&mut desk, "s1", "p1", &call("c1"));
+    desk
+}
+
 fn chooses(request: &str) -> Value {
     json!({"id": request, "result": {"outcome": {"outcome": "selected", "optionId": "y"}}})
 }
@@ -258,10 +267,7 @@ fn a_call_whose_turn_is_cut_off_has_failed_and_so_has_one_whose_question_is_with
         (vec![], vec![], failed),
     ] {
         let (store, world) = (Memory::new(), World::unrecorded());
-        let mut desk = Desk::ready(&store, &world, &json!({}));
-        desk.new_session("s1", CWD);
-        ask_prompt(&mut desk, "turn", "s1", "Go");
-        asks(&mut desk, "s1", "p1", &call("c1"));
+        let mut desk = asked_in_a_turn(&store, &world);
         for line in &client {
             desk.client((*line).clone());
         }
@@ -343,10 +349,7 @@ fn a_call_that_the_user_allows_has_ended_when_its_turn_has_ended_well_and_its_ag
             (json!({"outcome": "cancelled"}), &answers("turn"), cut_off),
         ] {
             let (store, world) = (Memory::new(), World::unrecorded());
-            let mut desk = Desk::ready(&store, &world, &json!({}));
-            desk.new_session("s1", CWD);
-            ask_prompt(&mut desk, "turn", "s1", "Go");
-            asks(&mut desk, "s1", "p1", &call("c1"));
+            let mut desk = asked_in_a_turn(&store, &world);
             if is_instance_lost {
                 desk = Desk::carry_on(&store, &world, &[], desk.memos.clone(), Vec::new());
             }
@@ -414,10 +417,7 @@ fn a_call_that_nobody_allows_has_failed_once_its_turn_has_ended_however_it_has()
                 ("an update", &[ASKED, FAILED, COMPLETED]),
             ] {
                 let (store, world) = (Memory::new(), World::unrecorded());
-                let mut desk = Desk::ready(&store, &world, &json!({}));
-                desk.new_session("s1", CWD);
-                ask_prompt(&mut desk, "turn", "s1", "Go");
-                asks(&mut desk, "s1", "p1", &call("c1"));
+                let mut desk = asked_in_a_turn(&store, &world);
                 unanswered.befalls(&mut desk, "p1");
                 desk.agent(says("Done."));
                 let mut end = end.clone();
@@ -446,10 +446,7 @@ fn a_call_that_its_agent_tells_of_itself_is_as_it_says() {
             (vec![("tool_call", "pending")], &[ASKED, "update c1/-/-/pending"]),
         ] {
             let (store, world) = (Memory::new(), World::unrecorded());
-            let mut desk = Desk::ready(&store, &world, &json!({}));
-            desk.new_session("s1", CWD);
-            ask_prompt(&mut desk, "turn", "s1", "Go");
-            asks(&mut desk, "s1", "p1", &call("c1"));
+            let mut desk = asked_in_a_turn(&store, &world);
             unanswered.befalls(&mut desk, "p1");
             for (kind, status) in tells {
                 desk.agent(update("s1", told(kind, "c1", status)));

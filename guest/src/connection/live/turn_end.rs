@@ -150,9 +150,7 @@ impl LiveSession {
             self.questions_without_turn(!is_cut_off && !is_cancelled);
             let ends = if is_cut_off { self.fail_calls(&open) } else { self.told_calls.end_with_turn(!is_cancelled) };
             self.told_calls.another_turn();
-            for update in ends {
-                self.recorder.push(Kind::Update, now, &format!("{{\"update\":{update}}}"));
-            }
+            self.record_ends(ends, now);
             let entry = self.spending.end_turn(entry);
             self.recorder.push(Kind::TurnEnd, now, &entry);
             self.activity.turn_ended = Some((now, self.state.current_model()));
@@ -162,12 +160,18 @@ impl LiveSession {
             // The agent is at the next prompt, and ends nothing any more that it had begun for this one.
             self.recorder.set_turn(Some(turn.tag.clone()));
             let open = std::mem::take(&mut self.calls);
-            for update in self.fail_calls(&open) {
-                self.recorder.push(Kind::Update, now, &format!("{{\"update\":{update}}}"));
-            }
+            let ends = self.fail_calls(&open);
+            self.record_ends(ends, now);
         }
         self.activity.touched = Some(now);
         self.activity.title = self.title_of_first(turn.title.clone(), turn.order);
+    }
+
+    /// These updates say how calls have ended.
+    fn record_ends(&mut self, ends: Vec<String>, now: i64) {
+        for update in ends {
+            self.recorder.push(Kind::Update, now, &format!("{{\"update\":{update}}}"));
+        }
     }
 
     /// These calls have failed, as their turn was cut off. The updates that say so.

@@ -67,8 +67,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
 
     pub(super) fn archive_answered(&mut self, session: &str, agent_id: &str, archived: bool, outcome: Outcome<'_>) {
         let Outcome::Result(_) = outcome else { return };
-        let (agent, now) = (self.connection.agent.name.clone(), self.now());
-        if let Err(error) = archive::followed(&self.store, session, (&agent, agent_id), archived, now) {
+        let agent = &self.connection.agent.name;
+        if let Err(error) = archive::followed(&self.store, session, (agent, agent_id), archived, self.now()) {
             self.warn(format!("it could not be noted that the agent has archived a session: {error}"));
         }
     }
