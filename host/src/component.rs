@@ -46,8 +46,7 @@ pub struct Component<S: storage::Host + Send + 'static> {
 impl<S: storage::Host + Send + 'static> Component<S> {
     /// Loads the engine that was compiled into this program.
     pub fn embedded(limits: Limits) -> wasmtime::Result<Self> {
-        let engine = Engine::new(&crate::engine_config::config())?;
-        let component = precompiled::load(&engine)?;
+        let (engine, component) = precompiled::load()?;
         Self::link(engine, &component, limits)
     }
 

@@ -1,21 +1,67 @@
 //! Engines that are compiled already: the one that the build script left in this program, so that a start costs no
 //! compiler, and what this program itself has compiled.
 
-#![expect(unsafe_code, reason = "loading native code is unsafe by nature; see `load` and `load_compiled`")]
+#![expect(unsafe_code, reason = "loading native code is unsafe by nature; see `ENGINE`, `load` and `load_compiled`")]
 
-use wasmtime::Engine;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
 use wasmtime::component::Component;
+use wasmtime::{CustomCodeMemory, Engine};
 
 use super::cache::Sound;
 
-/// Compiled by `build.rs` from `guest/`, with the settings of [`crate::engine_config`].
-static ENGINE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/engine.cwasm"));
+/// Whether the embedded engine runs where the system has mapped it together with this program's own code. Its pages come
+/// into memory as they are run and are the same ones for all processes; elsewhere each process copies all 12 MB at its start.
+const IN_PLACE: bool = cfg!(target_os = "linux");
 
-/// Loads the embedded component.
-pub(super) fn load(engine: &Engine) -> wasmtime::Result<Component> {
+const LENGTH: usize = include_bytes!(concat!(env!("OUT_DIR"), "/engine.cwasm")).len();
+
+/// Begins with a page, as what it holds is laid out for.
+#[repr(C, align(4096))]
+struct Pages([u8; LENGTH]);
+
+/// Compiled by `build.rs` from `guest/`, with the settings of [`crate::engine_config`].
+// SAFETY: nothing that the linker knows of refers to what is in here, so that it is entered through wasmtime alone. That the
+// section can be executed is what it is put there for: it is code, and the data beside it is known as this program is.
+#[cfg_attr(target_os = "linux", unsafe(link_section = ".text.acp_sessions_engine"))]
+static ENGINE: Pages = Pages(*include_bytes!(concat!(env!("OUT_DIR"), "/engine.cwasm")));
+
+/// Code that can be executed as it is, and that nobody can write.
+struct MappedForExecution;
+
+impl CustomCodeMemory for MappedForExecution {
+    fn required_alignment(&self) -> usize {
+        align_of::<Pages>()
+    }
+
+    fn publish_executable(&self, _: *const u8, _: usize) -> wasmtime::Result<()> {
+        Ok(())
+    }
+
+    fn unpublish_executable(&self, _: *const u8, _: usize) -> wasmtime::Result<()> {
+        Ok(())
+    }
+}
+
+/// Loads the embedded component, with an engine for it alone: that one makes no other code executable.
+pub(super) fn load() -> wasmtime::Result<(Engine, Component)> {
+    let mut config = crate::engine_config::config();
+    if IN_PLACE {
+        config.with_custom_code_memory(Some(Arc::new(MappedForExecution)));
+    }
+    let engine = Engine::new(&config)?;
     // SAFETY: the bytes are part of this program and come from wasmtime's own `precompile_component`, in the version
-    // that is linked here; wasmtime checks the version and the settings before it uses them.
-    unsafe { Component::deserialize(engine, ENGINE) }
+    // that is linked here; wasmtime checks the version and the settings before it uses them. They are there as long as the
+    // program is, and the system lets nobody write them.
+    let component = unsafe {
+        if IN_PLACE {
+            Component::deserialize_raw(&engine, NonNull::from(ENGINE.0.as_slice()))
+        } else {
+            Component::deserialize(&engine, ENGINE.0.as_slice())
+        }
+    };
+    Ok((engine, component?))
 }
 
 /// Loads what this program, or one like it, has compiled and kept.
