@@ -5,7 +5,7 @@
 //! has failed when its user refuses it, is completed when its user has allowed it and its turn has ended well, and has failed when
 //! its turn has ended otherwise, or without its being allowed. One that was asked for between turns waits for its answer.
 
-use std::collections::VecDeque;
+use std::collections::BTreeMap;
 
 use serde_json::json;
 
@@ -23,7 +23,10 @@ const MOST_OPTIONS: usize = 16;
 /// The tool calls that were told of in a turn, or between turns, and those from before that have not ended since.
 #[derive(Debug, Default)]
 pub struct ToldCalls {
-    calls: VecDeque<Told>,
+    /// By their number: in the order in which they were told of first.
+    calls: BTreeMap<u64, Told>,
+    /// The number of each by its id, as an agent may tell thousands of calls in a turn.
+    numbers: BTreeMap<String, u64>,
     /// The call that the transcript has of the question that was noted last, while what stands behind that was not.
     made: Option<String>,
 }
@@ -173,7 +176,7 @@ impl ToldCalls {
         let asked = params.get_object("toolCall");
         let id = asked.get_string("toolCallId")?;
         let by = By::QuestionsAlone(LastQuestion::read(params, when));
-        if let Some(call) = self.calls.iter_mut().find(|call| call.id == id) {
+        if let Some(call) = self.get_mut(&id) {
             if matches!(call.by, By::QuestionsAlone(_)) {
                 call.by = by;
             }
@@ -201,7 +204,7 @@ impl ToldCalls {
     /// has of it, where the call is not to be, and nothing but questions has told of it: its agent may say no more of it. Where no
     /// option was chosen, the call ends with its turn, if it has one: until then its agent may say what becomes of it.
     pub fn answered(&mut self, id: &str, option: Option<&str>) -> Option<String> {
-        let call = self.calls.iter_mut().find(|call| call.id == id)?;
+        let call = self.get_mut(id)?;
         let By::QuestionsAlone(question) = &mut call.by else { return None };
         let is_one_of = |options: &[String]| option.is_some_and(|chosen| options.iter().any(|one| one == chosen));
         question.reply = if is_one_of(&question.allowances) { Reply::Allowed } else { Reply::None };
@@ -212,13 +215,13 @@ impl ToldCalls {
     /// The call of this id has ended, if its user has allowed it, and nothing but questions has told of it. The update that the
     /// transcript has of that.
     pub fn end_allowed(&mut self, id: &str) -> Option<String> {
-        self.calls.iter_mut().find(|call| call.id == id).and_then(Told::end_allowed)
+        self.get_mut(id).and_then(Told::end_allowed)
     }
 
     /// A turn has ended, well or not: the updates that the transcript has of the calls that have ended with it, of which nothing but
     /// questions has told. Their agent says no more of them.
     pub fn end_with_turn(&mut self, is_well: bool) -> Vec<String> {
-        self.calls.iter_mut().filter_map(|call| call.end_with_turn(is_well)).collect()
+        self.calls.values_mut().filter_map(|call| call.end_with_turn(is_well)).collect()
     }
 
     /// Takes in an entry that the transcript has of a turn, whatever it is.
@@ -246,8 +249,9 @@ impl ToldCalls {
     /// A turn begins, or has ended: what is told now by the id of a call that has ended is another, as agents may count theirs in
     /// each turn, and so is a whole one. One that only questions have told of has not ended yet: it is of no turn.
     pub fn another_turn(&mut self) {
-        self.calls.retain(|call| !call.has_ended);
-        for call in self.calls.iter_mut().filter(|call| !matches!(call.by, By::QuestionsAlone(_))) {
+        self.calls.retain(|_, call| !call.has_ended);
+        self.numbers.retain(|_, number| self.calls.contains_key(number));
+        for call in self.calls.values_mut().filter(|call| !matches!(call.by, By::QuestionsAlone(_))) {
             call.by = By::Update;
         }
     }
@@ -257,14 +261,22 @@ impl ToldCalls {
         if id.len() > LONGEST_ID {
             return None;
         }
-        let at = self.calls.iter().position(|call| call.id == id).unwrap_or_else(|| {
-            if self.calls.len() >= MOST {
-                self.calls.pop_front();
-            }
-            self.calls.push_back(Told { id, has_ended: false, has_input: false, by: By::Update });
-            self.calls.len() - 1
-        });
-        self.calls.get_mut(at)
+        if let Some(number) = self.numbers.get(&id) {
+            return self.calls.get_mut(number);
+        }
+        if self.calls.len() >= MOST
+            && let Some((_, first)) = self.calls.pop_first()
+        {
+            self.numbers.remove(&first.id);
+        }
+        let number = self.calls.last_key_value().map_or(0, |(last, _)| last + 1);
+        self.numbers.insert(id.clone(), number);
+        Some(self.calls.entry(number).or_insert(Told { id, has_ended: false, has_input: false, by: By::Update }))
+    }
+
+    /// The call of this id, if it was told of.
+    fn get_mut(&mut self, id: &str) -> Option<&mut Told> {
+        self.calls.get_mut(self.numbers.get(id)?)
     }
 }
 
@@ -415,6 +427,6 @@ mod tests {
         for id in 0..MOST + 10 {
             calls.told(&update("tool_call", &id.to_string(), "pending"));
         }
-        assert_eq!((calls.calls.len(), calls.calls[0].id.as_str()), (MOST, "10"));
+        assert_eq!((calls.calls.len(), calls.calls.values().next().map_or("", |call| call.id.as_str())), (MOST, "10"));
     }
 }
