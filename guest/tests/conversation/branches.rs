@@ -74,15 +74,26 @@ impl<'a> Window<'a> {
 
     /// Another one, that opens it. `has_list`: the agent lists it as changed since all that was said.
     fn open(store: &'a Memory, world: &'a World, tree: &'a Tree, has_list: bool) -> Self {
+        Self::open_with(store, world, tree, (&loads(), has_list))
+    }
+
+    /// The same where the agent has these capabilities: with `resume` it need not tell anything.
+    fn open_with(
+        store: &'a Memory,
+        world: &'a World,
+        tree: &'a Tree,
+        (capabilities, has_list): (&Value, bool),
+    ) -> Self {
         let mut desk = if has_list {
-            listing(store, world, "a", &loads(), &[row("s1", "One", LATER)])
+            listing(store, world, "a", capabilities, &[row("s1", "One", LATER)])
         } else {
-            Desk::ready(store, world, &loads())
+            Desk::ready(store, world, capabilities)
         };
         let leaf = tree.last();
         let mut opened = ask_load(&mut desk, "load", "s1");
-        let asked = opened.request("session/load");
-        for told in tree.told() {
+        let told = if opened.asked("session/load").is_some() { tree.told() } else { Vec::new() };
+        let asked = opened.asked("session/load").or_else(|| opened.asked("session/resume")).unwrap().clone();
+        for told in told {
             opened.extend(desk.agent(update("s1", told)));
         }
         opened.extend(desk.reply(&asked, json!({})));
@@ -247,6 +258,29 @@ fn turns_beside_a_long_one_stay_and_the_agent_is_told_of_them() {
             all = format!("{all}> OutsideThere");
         }
         assert_stays((&store, &world), &tree, has_list, (&all, &lacks), &when);
+    }
+}
+
+#[test]
+fn an_agent_that_goes_on_with_another_windows_branch_is_told_the_turns_of_its_own() {
+    let resumes = json!({"loadSession": true, "sessionCapabilities": {"resume": {}}});
+    for (capabilities, has_list) in [&loads(), &resumes].into_iter().flat_map(|able| [(able, false), (able, true)]) {
+        let when = format!("{capabilities}, list: {has_list}");
+        let (store, world, tree) = (Memory::new(), World::unrecorded(), Tree::default());
+        let mut first = Window::first(&store, &world, &tree);
+        let mut second = Window::open_with(&store, &world, &tree, (capabilities, has_list));
+        first.prompt("Long");
+        second.turn("Beside", "At its side");
+        first.say("Begun, ");
+        leave(second.desk);
+        let mut second = Window::open_with(&store, &world, &tree, (capabilities, has_list));
+        second.assert_whole("> HiHo> LongBegun, > BesideAt its side", &when);
+        let told = account(&second.turn("Next", "Well")).unwrap_or_default();
+        for text in ["Beside", "At its side"] {
+            assert_eq!(told.matches(text).count(), 1, "{when}: {told}");
+        }
+        let told = account(&second.turn("And more", "Sure"));
+        assert_eq!(told, None, "{when}");
     }
 }
 

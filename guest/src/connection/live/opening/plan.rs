@@ -58,12 +58,18 @@ impl Opening {
         let is_unwritten = before == (Before::Detached { is_written: false });
         // Who asks for a history is to see what was said without the layer up to now.
         let knows_list = if asked.wanted.is_history() { cx.has_recent_list() } else { cx.knows_list };
-        let believed = source(session, known, knows_list, cx);
-        let is_at_work = || mend::is_at_work_elsewhere(cx.store, &session.id, cx.connection, cx.now());
+        let is_to_tell = known.is_some() && cx.agent.load && !target.is_fork();
+        let is_at_work = is_to_tell && mend::is_at_work_elsewhere(cx.store, &session.id, cx.connection, cx.now())?;
+        let believed = match source(session, known, knows_list, cx) {
+            // Another window is at a turn: what goes on is the agent's branch that was written to last, and what was said in this
+            // window may stand on another. What the agent tells shows it.
+            Source::Log if is_at_work && !was_open => Source::Compared,
+            source => source,
+        };
         let source = match believed {
             // Where another window is at a turn, the agent may have more than the log for a moment, and the other way
             // round. So it is where the store did not take all that was said.
-            Source::Compared if is_unwritten || is_at_work()? => Source::Log,
+            Source::Compared if is_unwritten || is_at_work => Source::Log,
             source => source,
         };
         let log_ended_at = cx.store.storage().log_end(&session.id)?;
@@ -78,7 +84,8 @@ impl Opening {
             Err(StorageError::ReadOnly) if source == Source::Compared => (None, false),
             staging => (staging?, tells),
         };
-        let mut plan = ways(&target, tells);
+        let is_to_tell_branch = is_at_work && !was_open && believed == Source::Compared;
+        let mut plan = ways(&target, tells || is_to_tell_branch);
         let agent = cx.agent;
         plan.retain(|step| match step {
             Step::Resume => asks_as.is_some() && agent.resume && (!was_open || is_otherwise),
