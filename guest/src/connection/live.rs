@@ -157,6 +157,8 @@ pub(super) struct LiveSession {
     late_replay: LateReplay,
     /// The connection whose open mark is in the store.
     marked: Option<String>,
+    /// The last entry of the log as the agent opened the session; not known once an instance was lost.
+    opened_behind: Option<u32>,
     /// Which of the connection's writes to logs was the last to this one.
     writes: u64,
     /// How many of the arrivals that an instance was lost with are in the log.
@@ -318,6 +320,7 @@ impl LiveSession {
             retold: None,
             late_replay: LateReplay::default(),
             marked: None,
+            opened_behind: None,
             writes: 0,
             recorded: 0,
             said: Said::Whole,

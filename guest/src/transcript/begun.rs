@@ -1,5 +1,7 @@
 //! What the log has of a turn that is still under way, for whoever goes on with it after an instance was lost.
 
+use std::collections::BTreeSet;
+
 use super::entry::{Entry, Kind};
 use super::open_calls::OpenCalls;
 use super::told_calls::ToldCalls;
@@ -83,6 +85,17 @@ pub fn begun_by<S: Storage>(
         }
     })?;
     Ok(begun.pop())
+}
+
+/// The tags of the turns of a window (what they begin with) that were begun behind this entry of a log.
+pub fn turns_behind<S: Storage>(storage: &S, log: &str, behind: u32, window: &str) -> Result<BTreeSet<String>> {
+    let mut tags = BTreeSet::new();
+    each_behind(storage, log, behind, |_, text| {
+        let prompt = Entry::parse(&text).filter(|entry| entry.kind == Kind::Prompt);
+        let tag = prompt.and_then(|prompt| prompt.turn).filter(|tag| tag.starts_with(window));
+        tags.extend(tag.map(str::to_owned));
+    })?;
+    Ok(tags)
 }
 
 /// Whether a log has the prompt with this id (JSON) behind this entry.

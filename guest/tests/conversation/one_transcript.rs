@@ -4,7 +4,7 @@ use acp_sessions_guest::storage::{Memory, Storage, StorageError};
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Faulty, World, chunk, update};
-use crate::scenes::{CWD, answers, begun, both_open, leave, load_told, mark, prompt_until_sent, said, words};
+use crate::scenes::{CWD, account, answers, begun, both_open, leave, load_told, mark, prompt_until_sent, said, words};
 
 /// The user asks this, which the agent puts into its transcript as it is sent it.
 fn asks(desk: &mut Desk<'_>, text: &str, transcript: &mut Vec<Value>) {
@@ -107,6 +107,32 @@ fn tells<S: Storage>(desk: &mut Desk<'_, S>, words: &[&str]) -> Vec<String> {
         None => chunk("agent_message_chunk", words),
     });
     said(&load_told(desk, &told.collect::<Vec<_>>()).client)
+}
+
+#[test]
+fn a_turn_from_outside_is_told_without_those_that_its_own_window_had_behind_it() {
+    let turns = [["> two", "answer two"], ["> three", "answer three"], ["> four", "answer four"]];
+    for count in 1..=turns.len() {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let loads = json!({"loadSession": true});
+        let (first, mut second) = both_open(&store, &world, &loads, &[("one", "answer one")]);
+        leave(first);
+        let mut told = vec!["> one", "answer one", "> outside", "from outside"];
+        for turn in &turns[..count] {
+            let [prompt, answer] = turn;
+            second.turn("s1", &prompt[2..], &[answer]);
+            world.now.set(world.now.get() + 1000);
+            told.extend(turn);
+        }
+        world.now.set(world.now.get() + 60_000);
+        second.wait(100);
+        let mut third = Desk::ready(&store, &world, &loads);
+        assert_eq!(tells(&mut third, &told), told);
+        second.wait(2000);
+        let account = account(&prompt_until_sent(&mut second, "next", &[json!({"type": "text", "text": "next"})]));
+        let account = account.unwrap();
+        assert!(account.contains("from outside") && !account.contains("answer"), "{count}: {account}");
+    }
 }
 
 #[test]

@@ -69,6 +69,9 @@ impl LiveSession {
         }
         self.knows_log(cx);
         self.late_replay.opened(self.recorder.seen(), cx.now());
+        if !opening.was_open() || opening.is_detached() {
+            self.opened_behind = self.recorder.seen();
+        }
         self.phase = Phase::Open { turns: Vec::new(), busy: None };
         if request.is_some() {
             self.was_open = true;

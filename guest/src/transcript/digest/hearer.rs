@@ -1,5 +1,7 @@
 //! Whom an account is for, where it was there for a part of what was said.
 
+use std::collections::BTreeSet;
+
 use crate::transcript::entry::{Entry, speaker};
 
 /// An agent's session that is open in a window. Another program of that agent's may have it open in another window, and
@@ -12,6 +14,9 @@ pub struct Hearer<'a> {
     pub ids: &'a [String],
     /// What the tags of the window's turns begin with; none where it has heard what was said in any window.
     pub window: Option<&'a str>,
+    /// Of the window's turns those that were begun since the agent opened the session, where it may have forgotten the others:
+    /// what it went on with then may lack them. None where it has heard all of them.
+    pub since: Option<&'a BTreeSet<String>>,
 }
 
 impl Hearer<'_> {
@@ -21,9 +26,9 @@ impl Hearer<'_> {
             && prompt.with().is_some_and(|(agent, id)| self.names.contains(&agent.as_str()) && self.ids.contains(&id))
     }
 
-    /// Whether the turn of this tag was had in its window.
+    /// Whether the turn of this tag was had in its window, and it has not forgotten it since.
     pub(super) fn is_its_window(&self, tag: &str) -> bool {
-        self.window.is_none_or(|window| tag.starts_with(window))
+        self.window.is_none_or(|window| tag.starts_with(window)) && self.since.is_none_or(|tags| tags.contains(tag))
     }
 
     fn speaks_as(&self, said_by: &str) -> bool {
@@ -32,7 +37,8 @@ impl Hearer<'_> {
 
     /// Whether it has said this by itself, between turns.
     pub(super) fn has_said(&self, entry: &Entry<'_>) -> bool {
-        self.window.is_none_or(|window| entry.may_be_of(window))
+        self.since.is_none()
+            && self.window.is_none_or(|window| entry.may_be_of(window))
             && entry.speaker.is_some_and(|said_by| self.speaks_as(said_by))
     }
 }
