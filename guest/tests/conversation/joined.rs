@@ -378,20 +378,22 @@ fn a_history_whose_beginning_was_told_among_that_for_a_cancelled_load_changes_no
 fn a_prompt_that_failed_is_known_before_one_that_is_said_again_without_the_layer() {
     const AGAIN: (&str, &str) = ("continue", "Done.");
     let first = [("Hi", "Ho")];
-    for (has_first, through_layer, without, error) in [
-        (false, 1, 1, ""),
-        (true, 1, 1, ""),
-        (false, 1, 2, ""),
-        (false, 2, 1, ""),
-        (true, 2, 2, ""),
-        (true, 1, 1, "The request has failed."),
+    for (tried, has_first, through_layer, without, error) in [
+        ("Try it", false, 1, 1, ""),
+        ("Try it", true, 1, 1, ""),
+        ("Try it", false, 1, 2, ""),
+        ("Try it", false, 2, 1, ""),
+        ("Try it", true, 2, 2, ""),
+        ("Try it", true, 1, 1, "The request has failed."),
+        (AGAIN.0, false, 1, 1, ""),
+        (AGAIN.0, true, 2, 1, ""),
     ] {
         let (store, world) = (Memory::new(), World::unrecorded());
         let mut desk = set(&store, &world, &loads(), &[]);
         desk.new_session("s1", CWD);
         let before: Turns<'_> = if has_first { &first } else { &[] };
         converse(&mut desk, "s1", before);
-        let asked = ask_prompt(&mut desk, "failed", "s1", "Try it").request("session/prompt");
+        let asked = ask_prompt(&mut desk, "failed", "s1", tried).request("session/prompt");
         if !error.is_empty() {
             desk.agent(update("s1", chunk(AGENT, error)));
         }
@@ -401,7 +403,7 @@ fn a_prompt_that_failed_is_known_before_one_that_is_said_again_without_the_layer
         }
         leave(desk);
         let all = vec![AGAIN; through_layer + without];
-        let failed = [("Try it", error)];
+        let failed = [(tried, error)];
         let expected = as_shown(&[before, &failed, &all].concat());
         for is_one in [true, false] {
             let mut told: Vec<Value> = Vec::new();
@@ -409,9 +411,9 @@ fn a_prompt_that_failed_is_known_before_one_that_is_said_again_without_the_layer
                 told.extend([chunk(USER, prompt), chunk(AGENT, answer)]);
             }
             if is_one {
-                told.push(chunk(USER, "Try it\n\ncontinue"));
+                told.push(chunk(USER, &format!("{tried}\n\n{}", AGAIN.0)));
             } else {
-                told.extend([chunk(USER, "Try it"), chunk(USER, AGAIN.0)]);
+                told.extend([chunk(USER, tried), chunk(USER, AGAIN.0)]);
             }
             told.push(chunk(AGENT, AGAIN.1));
             for _ in 1..through_layer + without {
@@ -419,7 +421,7 @@ fn a_prompt_that_failed_is_known_before_one_that_is_said_again_without_the_layer
             }
             for time in ["once", "again"] {
                 let shown = shown_later(&store, &world, &told);
-                let when = format!("{has_first}, {through_layer}, {without}, {error}, {is_one}, {time}");
+                let when = format!("{tried}, {has_first}, {through_layer}, {without}, {error}, {is_one}, {time}");
                 assert_eq!(shown, (expected.clone(), false), "{when}");
             }
         }
