@@ -22,6 +22,7 @@ mod late_replay;
 mod lost;
 mod memo;
 mod named;
+mod open_elsewhere;
 mod opened;
 mod opened_otherwise;
 mod opened_with;

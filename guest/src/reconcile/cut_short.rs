@@ -31,6 +31,8 @@ pub(super) fn told_by_prompts(
     for (at, two) in turns.windows(2).enumerate().filter(|(_, two)| !two[0].user.is_empty()) {
         ends.entry(two[1].user).or_default().push(at + 1);
     }
+    let is_told_behind =
+        |turn: &Turn, told: usize| replay[told + 1..].iter().any(|theirs| theirs.said() == turn.said());
     let (mut by_prompts, mut free) = (Vec::new(), 0);
     for told in theirs.filter(is_free) {
         let prompts = replay[told].pieces();
@@ -41,9 +43,11 @@ pub(super) fn told_by_prompts(
         let mut ways = by_last.into_iter().chain(with_wordless);
         let is_whole = |group: &Range<usize>| {
             let group = &its[group.clone()];
-            // Where all that is said in them is told, they are compared as they are, unless the first would be taken for all of it.
+            // Where all that is said in them is told, they are compared as they are, unless the first would be taken for all of it, or
+            // the last for another turn, in which the same is said.
             let is_wordless = group.last().is_some_and(|last| log[*last].user.is_empty());
-            let is_same = !is_wordless && said_together(group.iter().map(|at| &log[*at])) == replay[told].said();
+            let is_taken_apart = is_wordless || group.last().is_some_and(|last| is_told_behind(&log[*last], told));
+            let is_same = !is_taken_apart && said_together(group.iter().map(|at| &log[*at])) == replay[told].said();
             let is_known = may_be_told_by_prompts(group, log, &replay[told]);
             !is_same && is_known && group.iter().all(|at| !found.contains(at)) && is_apart(group, log)
         };

@@ -193,9 +193,9 @@ impl Draft {
         rest
     }
 
-    /// What lies between turns that are the same, behind the one that is `told`, or before the first.
-    pub(super) fn between(&mut self, told: Option<&Turn>, log: &[Turn], replay: &[Turn]) {
-        if self.stays(log, replay, |draft| draft.between(told, log, replay)) {
+    /// What lies between turns that are the same, behind the one that is `told`, or before the first, and before the `next` of the log.
+    pub(super) fn between(&mut self, told: Option<&Turn>, next: Option<&Turn>, log: &[Turn], replay: &[Turn]) {
+        if self.stays(log, replay, |draft| draft.between(told, next, log, replay)) {
             return;
         }
         let (all, (log, replay)) = (log, self.keep_alike(log, replay));
@@ -216,7 +216,7 @@ impl Draft {
             self.keep_others(unknown);
         } else {
             let is_enclosed = behind && log.iter().all(|turn| self.has_part_in(turn));
-            self.both(log, replay, is_enclosed);
+            self.both(log, replay, is_enclosed, next);
         }
     }
 
@@ -225,6 +225,24 @@ impl Draft {
         let (heard, beside): (Vec<&Turn>, Vec<&Turn>) = turns.into_iter().partition(|turn| self.heard_behind(turn));
         self.keep(heard, Told::Yes);
         self.keep(beside, Told::No);
+    }
+
+    /// Keeps what others said, and what the agent had in another window and does not tell before the `next` turn.
+    fn keep_untold<'a>(&mut self, turns: impl IntoIterator<Item = &'a Turn>, replay: &[Turn], next: Option<&Turn>) {
+        for turn in turns {
+            if self.is_unread(turn, replay, next) {
+                self.keep_left_out(vec![turn]);
+            } else {
+                self.keep_others([turn]);
+            }
+        }
+    }
+
+    /// Whether it is a whole turn of another window of which nothing is told, and which the program that went on with the `next` turn
+    /// need not have read: whatever is told otherwise of what stands beside it, nobody went back behind it.
+    fn is_unread(&self, turn: &Turn, replay: &[Turn], next: Option<&Turn>) -> bool {
+        let is_elsewhere = next.is_some_and(|next| self.is_elsewhere(next, turn));
+        is_elsewhere && self.has_heard(turn) && turn.is_finished() && !is_any_told(turn, replay)
     }
 
     /// What lies behind the last turn that is the same.
@@ -251,7 +269,7 @@ impl Draft {
             self.keep(missing, Told::No);
             self.keep_others(unknown);
         } else {
-            self.both(log, replay, false);
+            self.both(log, replay, false, None);
         }
     }
 
@@ -304,8 +322,9 @@ impl Draft {
         true
     }
 
-    /// Each has what the other has not. `is_enclosed`: it went on from there in both, and had heard it.
-    fn both(&mut self, log: &[Turn], replay: &[Turn], is_enclosed: bool) {
+    /// Each has what the other has not, before the `next` turn that is the same, if there is one. `is_enclosed`: it went on from there in
+    /// both, and had heard it.
+    fn both(&mut self, log: &[Turn], replay: &[Turn], is_enclosed: bool, next: Option<&Turn>) {
         if self.is_same(log, replay, is_enclosed) {
             return self.keep_same(log, replay);
         }
@@ -313,12 +332,12 @@ impl Draft {
             let (before, same) = log.split_at(first);
             match &replay[..other] {
                 rest if rest.iter().all(Turn::is_silent) => self.untold(before, rest, same),
-                rest => self.both(before, rest, is_enclosed),
+                rest => self.both(before, rest, is_enclosed, next),
             }
             return self.keep_took_part(same);
         }
         if let Some((before, cut_off)) = self.behind_alike(log, replay, is_enclosed) {
-            self.both(before, replay, is_enclosed);
+            self.both(before, replay, is_enclosed, next);
             return self.keep_others(cut_off);
         }
         let (asked, _) = said_together(log.iter().filter(|turn| self.has_part_in(turn)));
@@ -326,13 +345,13 @@ impl Draft {
         let tells_all = !asked.is_empty() && asked == said_together(replay).0;
         let is_told = |turn: &Turn| if tells_all { self.has_part_in(turn) } else { self.has_heard(turn) };
         // What it has put together with something else is in its account as well.
-        let is_known = |turn: &Turn| is_told(turn) || is_held(turn, replay);
+        let is_known = |turn: &Turn| is_told(turn) && !self.is_unread(turn, replay, next) || is_held(turn, replay);
         // What it took no part in before comes first in its own account of it, too, where it was told of it.
         let lead = log.iter().take_while(|turn| !is_known(turn)).count();
         if lead > 0 && lead < log.len() {
             let (lead, rest) = log.split_at(lead);
-            self.keep_others(lead);
-            return self.both(rest, replay, is_enclosed);
+            self.keep_untold(lead, replay, next);
+            return self.both(rest, replay, is_enclosed, next);
         }
         // It was prompted behind what was cut off, which so nobody went back behind.
         let was_cut_off = |turn: &Turn| turn.window != 0 && !turn.is_finished();
@@ -360,7 +379,7 @@ impl Draft {
         let (known, unknown): (Vec<&Turn>, Vec<&Turn>) =
             log.iter().partition(|turn| is_known(turn) && !is_left_out(turn));
         if known.is_empty() {
-            self.keep_others(unknown);
+            self.keep_untold(unknown, replay, next);
             self.insert(replay);
         } else {
             self.give_up(&known);
@@ -377,13 +396,13 @@ impl Draft {
                     others.into_iter().partition(|other| other.at.start() < turn.at.start());
                 if !before.is_empty() {
                     self.insert(&replay[inserted..first]);
-                    self.keep_others(before);
+                    self.keep_untold(before, replay, next);
                     inserted = first;
                 }
                 others = behind;
             }
             self.insert(&replay[inserted..]);
-            self.keep_others(others);
+            self.keep_untold(others, replay, next);
         }
     }
 

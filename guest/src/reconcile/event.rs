@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::transcript::{Ended, Entry, Kind, Remark, is_for_agent_alone, without_marks};
+use crate::transcript::{Ended, Entry, Kind, Remark, is_for_agent_alone, is_notice, without_marks};
 
 /// How a compaction stands that has come to its end, and a tool call that has failed, as JSON.
 const COMPLETED: &str = "\"completed\"";
@@ -134,9 +134,12 @@ fn is_of_compaction(meta: &RawValue) -> bool {
     serde_json::from_str(meta.get()).is_ok_and(|Meta { claude }: Meta<'_>| claude.tool == "compact")
 }
 
-/// What an agent says in a content block, if that is text.
+/// What an agent says in a content block, if that is text. A notice counts for no words.
 pub(super) fn agents_text(block: &RawValue) -> Option<Cow<'_, str>> {
     let text = text_of(block)?;
+    if is_notice(&text) {
+        return Some(Cow::Borrowed(""));
+    }
     let words = without_marks(&text);
     Some(if words.len() == text.len() { text } else { Cow::Owned(words.to_owned()) })
 }

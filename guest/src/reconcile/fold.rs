@@ -166,7 +166,7 @@ impl Fold {
             Event::Remark { message, content, .. } if self.brought.has(content, self.is_at_beginning()) => {
                 Event::User { message, content }
             }
-            Event::Remark { remark: Remark::OfTurn, message, content }
+            Event::Remark { remark: Remark::OfTurn | Remark::Stopped, message, content }
                 if content.and_then(text_of).is_some_and(|text| self.is_prompt(text)) =>
             {
                 Event::User { message, content }
@@ -397,7 +397,7 @@ impl Fold {
             Remark::Hidden => {
                 self.entry(number);
             }
-            Remark::OfTurn => self.anything_else(number),
+            Remark::OfTurn | Remark::Stopped => self.anything_else(number),
         }
     }
 

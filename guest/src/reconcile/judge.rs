@@ -49,7 +49,7 @@ fn drafted(mut draft: Draft, log: &[Turn], heard: Heard, replay: &[Turn]) -> Pla
         if is_told_by_answer {
             let (ours, theirs) = (&log[log_rest..=at], &replay[replay_rest..=other]);
             if let Some((first, others_first)) = draft.end_alike(ours, theirs) {
-                draft.between(before, &ours[..first], &theirs[..others_first]);
+                draft.between(before, Some(&ours[first]), &ours[..first], &theirs[..others_first]);
                 draft.keep_took_part(&ours[first..]);
                 (log_rest, replay_rest) = (at + 1, other + 1);
                 continue;
@@ -61,7 +61,7 @@ fn drafted(mut draft: Draft, log: &[Turn], heard: Heard, replay: &[Turn]) -> Pla
             }
         }
         let (rest, prompt) = draft.without_prompt(&log[log_rest..at]);
-        draft.between(before, rest, &replay[replay_rest..other]);
+        draft.between(before, Some(&log[at]), rest, &replay[replay_rest..other]);
         draft.keep(prompt, Told::Yes);
         (log_rest, replay_rest) = (at + 1, other + 1);
         let (turn, theirs) = (&log[at], &replay[other]);
@@ -76,7 +76,7 @@ fn drafted(mut draft: Draft, log: &[Turn], heard: Heard, replay: &[Turn]) -> Pla
         }
     }
     if pairs.is_empty() && commands::are_all_untold(log, replay) {
-        draft.between(None, log, &[]);
+        draft.between(None, None, log, &[]);
         log_rest = log.len();
     }
     let last = pairs.last().map(|(at, _)| &log[*at]);

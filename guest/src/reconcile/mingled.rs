@@ -106,6 +106,15 @@ fn differing(log: &[Turn], replay: &[Turn]) -> Option<(Range<usize>, Range<usize
     while end > 0 && is_one_with_last(log.len() - end) {
         end -= 1;
     }
+    // What nobody answered may be told with the next prompt, which may be said again behind it, and answered alike.
+    let is_told_before = |end: usize| {
+        let next = &log[log.len() - end];
+        let mut told = replay[begin..replay.len() - end].iter();
+        told.any(|theirs| theirs.agent.sum() == next.agent.sum() && theirs.last_of_several() == Some(next.user))
+    };
+    while end > 0 && is_told_before(end) {
+        end -= 1;
+    }
     Some((begin..log.len() - end, begin..replay.len() - end))
 }
 

@@ -237,6 +237,11 @@ impl Turn {
         self.pieces().first().copied().unwrap_or_default()
     }
 
+    /// The last of these pieces, if there are several.
+    pub(super) fn last_of_several(&self) -> Option<Sum> {
+        self.pieces().split_last().filter(|(_, before)| !before.is_empty()).map(|(last, _)| *last)
+    }
+
     /// It, if it is half a turn.
     pub fn half(&self) -> Option<Half> {
         match (self.user, self.agent.sum()) {

@@ -12,6 +12,8 @@ pub enum Remark {
     Snapshot,
     /// Something about the turn that it stands in.
     OfTurn,
+    /// That this turn was stopped there: nobody is shown it, and where it stands the turn is over.
+    Stopped,
     /// Something that nobody is shown.
     Hidden,
 }
@@ -41,8 +43,8 @@ use Form::{Begins, Between, Choice, HandedOn, InOrder, Marks, Whole};
 #[rustfmt::skip]
 const FORMS: &[(Form, Remark)] = &[
     // Claude Code: a turn was interrupted.
-    (Whole("[Request interrupted by user]"), Remark::OfTurn),
-    (Whole("[Request interrupted by user for tool use]"), Remark::OfTurn),
+    (Whole("[Request interrupted by user]"), Remark::Stopped),
+    (Whole("[Request interrupted by user for tool use]"), Remark::Stopped),
     // What a command has printed, and what comes before that.
     (Between("<local-command-stdout>", "</local-command-stdout>"), Remark::OfTurn),
     (Between("<local-command-stderr>", "</local-command-stderr>"), Remark::OfTurn),
@@ -52,18 +54,18 @@ const FORMS: &[(Form, Remark)] = &[
     // What stands for all that was said before, once that was compacted.
     (Begins("This session is being continued from a previous conversation that ran out of context"), Remark::Summary),
     // Cline: its model has called the same over and over, or has made too many mistakes.
-    (InOrder("Detected ", &[" consecutive identical calls to `"], "`; consider trying a different approach."), Remark::OfTurn),
-    (InOrder("Stopped after ", &["/", " consecutive mistakes (", ") at iteration "], "Session state was preserved. Send a new prompt to resume from the latest state."), Remark::OfTurn),
-    (Begins("mistake_limit_reached: "), Remark::OfTurn),
+    (InOrder("Detected ", &[" consecutive identical calls to `"], "`; consider trying a different approach."), Remark::Hidden),
+    (InOrder("Stopped after ", &["/", " consecutive mistakes (", ") at iteration "], "Session state was preserved. Send a new prompt to resume from the latest state."), Remark::Stopped),
+    (Begins("mistake_limit_reached: "), Remark::Hidden),
     // Kimi CLI: its model is to say how a flow goes on.
-    (Choice, Remark::OfTurn),
+    (Choice, Remark::Hidden),
     // Gemini CLI: what it has its model know, and what its tools have given.
     (Between("<session_context>", "</session_context>"), Remark::Hidden),
     (Between(HOOK.0, HOOK.1), Remark::Hidden),
     (Marks("[Function Response: "), Remark::Hidden),
     // It has its model go on.
-    (Whole("System: Please continue."), Remark::OfTurn),
-    (Between("System: Potential loop detected. Details: ", "Avoid repeating the same tool calls or responses without new results."), Remark::OfTurn),
+    (Whole("System: Please continue."), Remark::Hidden),
+    (Between("System: Potential loop detected. Details: ", "Avoid repeating the same tool calls or responses without new results."), Remark::Hidden),
     // What stands for all that was said before, once that was compressed.
     (Begins("<state_snapshot>"), Remark::Snapshot),
     (Between("<scratchpad>", "</state_snapshot>"), Remark::Snapshot),
@@ -117,7 +119,7 @@ impl Remark {
 
     /// Whether a content block (JSON) that is told as a user's is one that nobody is shown as such.
     pub fn is_hidden(block: &str) -> bool {
-        matches!(Self::of(block), Some(Self::Hidden | Self::Snapshot))
+        matches!(Self::of(block), Some(Self::Hidden | Self::Snapshot | Self::Stopped))
     }
 }
 
@@ -260,8 +262,8 @@ mod tests {
     #[test]
     fn a_remark_is_all_that_a_block_says() {
         for (text, remark) in [
-            ("[Request interrupted by user]", Some(Remark::OfTurn)),
-            ("[Request interrupted by user for tool use]\n", Some(Remark::OfTurn)),
+            ("[Request interrupted by user]", Some(Remark::Stopped)),
+            ("[Request interrupted by user for tool use]\n", Some(Remark::Stopped)),
             ("Why does it say [Request interrupted by user]?", None),
             ("[Request interrupted by user] Why?", None),
             ("<local-command-stdout></local-command-stdout>", Some(Remark::OfTurn)),
@@ -284,13 +286,13 @@ mod tests {
             ("[Function Response: what is that?]", None),
             ("[Function Response: ]", None),
             ("[Function Response: read_file", None),
-            ("System: Please continue.", Some(Remark::OfTurn)),
+            ("System: Please continue.", Some(Remark::Hidden)),
             ("System: Please continue. Or not.", None),
             ("Please continue.", None),
             (
                 "System: Potential loop detected. Details: x. Please take a step back. Avoid repeating the same tool calls or \
                  responses without new results.",
-                Some(Remark::OfTurn),
+                Some(Remark::Hidden),
             ),
             ("System: Potential loop detected. Details: what is that?", None),
             ("<bash-stdout>a</bash-stdout><bash-stderr></bash-stderr>", Some(Remark::OfTurn)),
@@ -298,26 +300,26 @@ mod tests {
             ("<bash-stdout>a</bash-stderr>", None),
             (
                 "Detected 3 consecutive identical calls to `read`; consider trying a different approach.",
-                Some(Remark::OfTurn),
+                Some(Remark::Hidden),
             ),
             ("Detected a leak in `read`; consider trying a different approach.", None),
             ("Detected 3 consecutive identical calls to `read`; what is that?", None),
             (
                 "Stopped after 6/6 consecutive mistakes (api_error) at iteration 7. Session state was preserved. Send a new \
                  prompt to resume from the latest state.",
-                Some(Remark::OfTurn),
+                Some(Remark::Stopped),
             ),
             ("Stopped after 6/6 consecutive mistakes (api_error) at iteration 7.", None),
-            ("mistake_limit_reached: do it otherwise", Some(Remark::OfTurn)),
+            ("mistake_limit_reached: do it otherwise", Some(Remark::Hidden)),
             ("What is mistake_limit_reached: ?", None),
             (
                 "Well?\n\nAvailable branches:\n- YES\n- NO\n\nReply with a choice using <choice>...</choice>.",
-                Some(Remark::OfTurn),
+                Some(Remark::Hidden),
             ),
             (
                 "Available branches:\n- NO\n\nReply with a choice using <choice>...</choice>.\n\nYour last response did not \
                  include a valid choice. Reply with one of the choices using <choice>...</choice>.",
-                Some(Remark::OfTurn),
+                Some(Remark::Hidden),
             ),
             ("Reply with a choice using <choice>...</choice>.", None),
             ("Available branches:\n- YES\nwhat?\n\nReply with a choice using <choice>...</choice>.", None),

@@ -513,3 +513,65 @@ fn a_turn_of_another_window_stays_though_the_turn_beside_it_is_told_with_a_promp
         }
     }
 }
+
+/// Pi tells that it tries again, and how a prompt is queued, and keeps nothing of that.
+#[test]
+fn what_was_had_in_another_window_stays_behind_a_turn_of_which_the_agent_has_not_kept_all() {
+    const PI: [&str; 3] =
+        ["Retrying (attempt 1/3, waiting 1s)...", "Queued message (position 1).", "Retry finished, resuming."];
+    const UNKNOWN: [&str; 3] = ["I try it again. ", "(again)", " Now it was well."];
+    for (notices, is_known) in [(PI, true), (UNKNOWN, false)] {
+        for has_list in [true, false] {
+            let (store, world, tree) = (Memory::new(), World::unrecorded(), Tree::default());
+            let mut first = Window::first(&store, &world, &tree);
+            first.prompt("Do it");
+            first.desk.agent(says(notices[0]));
+            first.say("It is ");
+            first.desk.agent(says(notices[1]));
+            first.say("done.");
+            first.desk.agent(says(notices[2]));
+            first.end();
+            let mut second = Window::open(&store, &world, &tree, has_list);
+            second.turn("Elsewhere", "There, too.");
+            first.turn("And now?", "Now all is done.");
+            let [begins, amid, ends] = if is_known { notices } else { [""; 3] };
+            let done = format!("{begins}It is {amid}done.{ends}");
+            let expected = format!("> HiHo> Do it{done}> ElsewhereThere, too.> And now?Now all is done.");
+            leave(second.desk);
+            leave(first.desk);
+            for time in ["once", "again", "and again"] {
+                world.now.set(world.now.get() + 60_000);
+                let later = Window::open(&store, &world, &tree, has_list);
+                let when = format!("{notices:?}, {has_list}, {time}");
+                assert_eq!(words(&later.opened), expected, "{when}");
+                assert_eq!(mark(&later.opened, "load")["setAside"].is_null(), is_known, "{when}");
+                leave(later.desk);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_its_user_went_back_behind_goes_with_what_is_told_otherwise_though_the_same_is_said_behind_it() {
+    let (store, world, tree) = (Memory::new(), World::unrecorded(), Tree::default());
+    let mut first = Window::first(&store, &world, &tree);
+    first.turn("Do it", "It is done.");
+    first.turn("More", "That, too.");
+    leave(first.desk);
+    let mut second = Window::open(&store, &world, &tree, true);
+    second.turn("And now?", "Now all is done.");
+    leave(second.desk);
+    let ends = ["Hi", "Ho", "Do it", "It is done otherwise.", "And now?", "Now all is done."];
+    let anew = Tree::default();
+    let mut leaf = None;
+    for (at, text) in ends.into_iter().enumerate() {
+        leaf = anew.write(leaf, at % 2 == 0, text);
+    }
+    let expected = "> HiHo> Do itIt is done otherwise.> And now?Now all is done.";
+    for time in ["once", "again"] {
+        world.now.set(world.now.get() + 60_000);
+        let later = Window::open(&store, &world, &anew, true);
+        assert_eq!(words(&later.opened), expected, "{time}");
+        leave(later.desk);
+    }
+}

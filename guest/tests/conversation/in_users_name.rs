@@ -7,11 +7,12 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, update};
-use crate::scenes::{CWD, ask_load, ask_prompt, leave, listing, mark, row, says, told_all, words};
+use crate::scenes::{CWD, ask_load, ask_prompt, leave, listing, load_told, mark, row, says, told_all, words};
 
 /// Later than anything that is said here.
 const LATER: &str = "2025-10-10T00:00:00Z";
 const INTERRUPTED: &str = "[Request interrupted by user]";
+const INTERRUPTED_AT_TOOL: &str = "[Request interrupted by user for tool use]";
 const SUMMARY: &str = "This session is being continued from a previous conversation that ran out of context. The summary \
                        below covers the earlier portion of the conversation.\n\nAnalysis: ...";
 /// The same as a user brings it along, from another session.
@@ -135,8 +136,20 @@ const CASES: &[Case] = &[
         told: &[User("Hi"), Agent("Ho"), User("Go"), Agent(NO_RESPONSE), User("Next"), Agent("Well")] },
     Case { name: "the same last", turns: &[GREETED, CUT], shown: None,
         told: &[User("Hi"), Agent("Ho"), User("Go"), Agent(NO_RESPONSE)] },
-    Case { name: "interrupted without the layer", turns: &[GREETED], shown: Some("> HiHo> GoPart> [Request interrupted by user]> NextWell"),
+    Case { name: "interrupted without the layer", turns: &[GREETED], shown: Some("> HiHo> GoPart> NextWell"),
         told: &[User("Hi"), Agent("Ho"), User("Go"), Agent("Part"), User(INTERRUPTED), User("Next"), Agent("Well")] },
+    Case { name: "the same at the end", turns: &[GREETED], shown: Some("> HiHo> GoPart"),
+        told: &[User("Hi"), Agent("Ho"), User("Go"), Agent("Part"), User(INTERRUPTED)] },
+    Case { name: "the same before the answer", turns: &[GREETED], shown: Some("> HiHo> Go> NextWell"),
+        told: &[User("Hi"), Agent("Ho"), User("Go"), User(INTERRUPTED), User("Next"), Agent("Well")] },
+    Case { name: "interrupted at a tool without the layer", turns: &[GREETED], shown: Some("> HiHo> GoPart> NextWell"),
+        told: &[User("Hi"), Agent("Ho"), User("Go"), Agent("Part"), User(INTERRUPTED_AT_TOOL), User("Next"), Agent("Well")] },
+    Case { name: "stopped for mistakes without the layer", turns: &[GREETED], shown: Some("> HiHo> TryI try it. Now otherwise.> NextWell"),
+        told: &[User("Hi"), Agent("Ho"), User("Try"), Agent("I try it. "), User(REPEATED), Agent("Now otherwise."), User(STOPPED), User("Next"), Agent("Well")] },
+    Case { name: "told to go on after mistakes without the layer", turns: &[GREETED], shown: Some("> HiHo> TryI try it. Now otherwise."),
+        told: &[User("Hi"), Agent("Ho"), User("Try"), Agent("I try it. "), User(RETRY), Agent("Now otherwise.")] },
+    Case { name: "a choice of its own without the layer", turns: &[GREETED], shown: Some("> HiHo> TryI try it. Now otherwise."),
+        told: &[User("Hi"), Agent("Ho"), User("Try"), Agent("I try it. "), User(CHOOSE), Agent("Now "), User(CHOOSE_AGAIN), Agent("otherwise.")] },
     Case { name: "compacted between two turns", turns: FOUR, shown: None,
         told: &[User(SUMMARY), User("three"), Agent("The third answer has two parts."), User("four"), Agent("The fourth answer, which is long enough.")] },
     Case { name: "compacted in the midst of a turn", turns: FOUR, shown: None,
@@ -465,5 +478,43 @@ fn comes_out_as(case: &Case, mut told: Vec<Told>, mut shown: String, (has_ids, h
         told.extend([User(time), Agent("Yes")]);
         shown = format!("{shown}> {time}Yes");
         leave(desk);
+    }
+}
+
+/// The agent goes on for a moment when the layer's process alone is killed, and then marks that it was interrupted.
+#[test]
+fn a_turn_whose_window_was_killed_is_told_with_more_of_it_and_without_the_mark() {
+    for (heard, kept, is_at_tool) in
+        [("w0 w1 ", "w0 w1 w2 ", false), ("w0 w1 ", "w0 w1 ", true), ("w0 w1 ", "w0 w1 w2 ", true)]
+    {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut desk = Desk::ready(&store, &world, &loads());
+        desk.new_session("s1", CWD);
+        have(&mut desk, GREETED);
+        ask_prompt(&mut desk, "turn", "s1", "Go").request("session/prompt");
+        desk.agent(says(heard));
+        desk.wait(500);
+        drop(desk);
+        world.now.set(world.now.get() + 60_000);
+        let call = json!({"sessionUpdate": "tool_call", "toolCallId": "c1", "title": "Read", "status": "failed"});
+        let mark_of = if is_at_tool { INTERRUPTED_AT_TOOL } else { INTERRUPTED };
+        let mut told = vec![
+            chunk("user_message_chunk", "Hi"),
+            chunk("agent_message_chunk", "Ho"),
+            chunk("user_message_chunk", "Go"),
+            chunk("agent_message_chunk", kept),
+        ];
+        told.extend(is_at_tool.then_some(call));
+        told.push(chunk("user_message_chunk", mark_of));
+        let mut shown = format!("> HiHo> Go{kept}");
+        for time in ["first", "second", "third"] {
+            let mut desk = listing(&store, &world, "a", &loads(), &[row("s1", "One", LATER)]);
+            let out = load_told(&mut desk, &told);
+            assert_eq!(words(&out), shown, "{kept}, {is_at_tool}, {time}");
+            have(&mut desk, (time, &["Yes"], Well));
+            told.extend([chunk("user_message_chunk", time), chunk("agent_message_chunk", "Yes")]);
+            shown = format!("{shown}> {time}Yes");
+            leave(desk);
+        }
     }
 }

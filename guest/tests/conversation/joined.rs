@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, update};
 use crate::scenes::{
-    CWD, TOLD, Turns, account, ask_load, ask_prompt, ask_resume, leave, lines, listing, load, mark, oblige, replay,
-    row, said, set, told, told_all,
+    CWD, TOLD, Turns, account, as_shown, ask_load, ask_prompt, ask_resume, converse, leave, lines, listing, load, mark,
+    oblige, replay, row, said, set, shown_later, told, told_all,
 };
 
 const OLD: Turns<'static> = &[("Old question", "Old answer")];
@@ -372,4 +372,58 @@ fn a_history_whose_beginning_was_told_among_that_for_a_cancelled_load_changes_no
     out.extend(oblige(&mut desk, mixed, TOLD, "never"));
     assert_eq!(said(&out.client), lines(&[TOLD]));
     assert!(mark(&out, "second")["setAside"].is_null());
+}
+
+#[test]
+fn a_prompt_that_failed_is_known_before_one_that_is_said_again_without_the_layer() {
+    const AGAIN: (&str, &str) = ("continue", "Done.");
+    let first = [("Hi", "Ho")];
+    for (tried, has_first, through_layer, without, error) in [
+        ("Try it", false, 1, 1, ""),
+        ("Try it", true, 1, 1, ""),
+        ("Try it", false, 1, 2, ""),
+        ("Try it", false, 2, 1, ""),
+        ("Try it", true, 2, 2, ""),
+        ("Try it", true, 1, 1, "The request has failed."),
+        (AGAIN.0, false, 1, 1, ""),
+        (AGAIN.0, true, 2, 1, ""),
+    ] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut desk = set(&store, &world, &loads(), &[]);
+        desk.new_session("s1", CWD);
+        let before: Turns<'_> = if has_first { &first } else { &[] };
+        converse(&mut desk, "s1", before);
+        let asked = ask_prompt(&mut desk, "failed", "s1", tried).request("session/prompt");
+        if !error.is_empty() {
+            desk.agent(update("s1", chunk(AGENT, error)));
+        }
+        desk.refuse(&asked, -32603);
+        for _ in 0..through_layer {
+            desk.turn("s1", AGAIN.0, &[AGAIN.1]);
+        }
+        leave(desk);
+        let all = vec![AGAIN; through_layer + without];
+        let failed = [(tried, error)];
+        let expected = as_shown(&[before, &failed, &all].concat());
+        for is_one in [true, false] {
+            let mut told: Vec<Value> = Vec::new();
+            for (prompt, answer) in before {
+                told.extend([chunk(USER, prompt), chunk(AGENT, answer)]);
+            }
+            if is_one {
+                told.push(chunk(USER, &format!("{tried}\n\n{}", AGAIN.0)));
+            } else {
+                told.extend([chunk(USER, tried), chunk(USER, AGAIN.0)]);
+            }
+            told.push(chunk(AGENT, AGAIN.1));
+            for _ in 1..through_layer + without {
+                told.extend([chunk(USER, AGAIN.0), chunk(AGENT, AGAIN.1)]);
+            }
+            for time in ["once", "again"] {
+                let shown = shown_later(&store, &world, &told);
+                let when = format!("{tried}, {has_first}, {through_layer}, {without}, {error}, {is_one}, {time}");
+                assert_eq!(shown, (expected.clone(), false), "{when}");
+            }
+        }
+    }
 }

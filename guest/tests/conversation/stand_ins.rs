@@ -312,17 +312,26 @@ fn what_was_said_over_and_over_is_told_once_to_an_agent_that_replays_its_own_par
 const IN_USE: &str = "Invalid request: This Codex session is in use by another Codex client (the Codex app, the CLI or an IDE \
                       extension). Close the session there or quit that client, then try again.";
 
+/// How agents refuse to open such a session: Codex, Vibe and deepagents.
+fn refusals() -> [Value; 3] {
+    let details = json!({"details": "Thread s1 is open elsewhere."});
+    [
+        json!({"code": -32600, "message": IN_USE}),
+        json!({"code": -31002, "message": "Session is already open: s1"}),
+        json!({"code": -32603, "message": "Internal error", "data": details}),
+    ]
+}
+
 /// The session `s1`, which the agent cannot open because another of its programs has it, and for which it begins this one.
-fn in_use<'a>(store: &'a Memory, world: &'a World, fresh: &str) -> Desk<'a> {
+fn in_use<'a>(store: &'a Memory, world: &'a World, refusal: &Value, fresh: &str) -> Desk<'a> {
     let mut desk = Desk::ready(store, world, &loads());
     let asked = ask_load(&mut desk, "load", "s1").request("session/load");
     assert_eq!(asked["params"]["sessionId"], "s1");
-    let error = json!({"code": -32600, "message": IN_USE});
-    let out = desk.agent(json!({"id": asked["id"], "error": error}));
+    let out = desk.agent(json!({"id": asked["id"], "error": refusal}));
     let out = oblige(&mut desk, out, &[], fresh);
     assert_eq!(
         (mark(&out, "load")["attached"].as_str(), mark(&out, "load")["reason"].as_str()),
-        (Some("new"), Some(IN_USE))
+        (Some("new"), refusal["message"].as_str())
     );
     desk
 }
@@ -332,10 +341,11 @@ fn a_session_that_another_program_of_the_agents_has_open_is_the_agents_own_again
     let third: Turns<'_> = &[("Third", "Third answer")];
     let fourth: Turns<'_> = &[("Fourth", "Fourth answer")];
     let elsewhere: Turns<'_> = &[("Elsewhere", "Elsewhere, too")];
-    for is_lost in [false, true] {
+    let ways = || refusals().into_iter().flat_map(|refusal| [(refusal.clone(), false), (refusal, true)]);
+    for (refusal, is_lost) in ways() {
         let (store, world) = (Memory::new(), World::unrecorded());
         told(&store, &world, &loads());
-        let mut desk = in_use(&store, &world, "s2");
+        let mut desk = in_use(&store, &world, &refusal, "s2");
         if is_lost {
             desk = Desk::carry_on(&store, &world, &[], desk.memos, Vec::new());
         }
@@ -349,7 +359,7 @@ fn a_session_that_another_program_of_the_agents_has_open_is_the_agents_own_again
         desk.reply(&out.request("session/prompt"), json!({"stopReason": "end_turn"})).answer("prompt");
         leave(desk);
         // Still so.
-        leave(in_use(&store, &world, "s3"));
+        leave(in_use(&store, &world, &refusal, "s3"));
         // It was closed there, where something else was said meanwhile.
         world.now.set(world.now.get() + 60_000);
         let mut desk = Desk::ready(&store, &world, &loads());

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::open_elsewhere::is_open_elsewhere;
 use super::opening::{Attached, Opening};
 use super::{LiveSession, OpenedWith, Phase, StandsIn, Target};
 use crate::connection::answer;
@@ -18,9 +19,6 @@ use crate::sessions::{info, open_marks, place};
 use crate::storage::{Durability, Storage, StorageError, Write};
 use crate::store::{Changed, Decision, Known, Origin, Session, Title, keys};
 use crate::transcript::{LaidOut, Part, Position, Recorder, is_any_said, length};
-
-/// What Codex says of a session that another of its programs has open.
-const IN_USE: &str = "This Codex session is in use by another Codex client";
 
 impl LiveSession {
     /// The agent has it open and the history is out: the store is told, then the client, then whoever waited.
@@ -41,7 +39,7 @@ impl LiveSession {
             }
         };
         self.stands_in_since = self.stands_in_since(&session, &opening, &attached, cx);
-        let is_in_use = opening.reason.as_ref().is_some_and(|reason| reason.message.contains(IN_USE));
+        let is_in_use = opening.reason.as_ref().is_some_and(is_open_elsewhere);
         self.stands_in = if is_in_use { StandsIn::ForNow } else { StandsIn::Until };
         self.in_step.lay_out(LaidOut::of(&session));
         let overheard = opening.overheard.filter(|_| opening.is_laid_out_as_asked(&session));

@@ -179,7 +179,8 @@ impl Staging {
     /// The same of one that says one thing.
     fn record_one<S: Storage, E: Environment>(&mut self, update: &Update<'_>, cx: &Cx<'_, S, E>) -> Result<Recorded> {
         let remark = remark_of(update);
-        let is_users = matches!(remark, Some(Remark::Hidden | Remark::Snapshot)) && self.has_user_said(update, cx)?;
+        let may_be_users = matches!(remark, Some(Remark::Hidden | Remark::Snapshot | Remark::Stopped));
+        let is_users = may_be_users && self.has_user_said(update, cx)?;
         let remark = remark.filter(|_| !is_users);
         let is_behind_summary = std::mem::replace(&mut self.is_behind_summary, remark == Some(Remark::Snapshot));
         let is_for_reviewer = self.is_for_reviewer(update);
@@ -196,8 +197,11 @@ impl Staging {
                 let plain = Update::read(&line, &params);
                 plain.map_or_else(|| Ok(Recorded::default()), |plain| self.record_plain(&plain, remark.is_some(), cx))
             }
-            Plainly::Nothing => {
+            plain @ (Plainly::AsEnd | Plainly::Nothing) => {
                 let rest = self.end_users(cx).or_else(|| self.end_agents(cx));
+                if matches!(plain, Plainly::AsEnd) {
+                    self.end_turn(cx);
+                }
                 self.recorder.close_run();
                 Ok(Recorded { before: rest.into_iter().collect(), update: None })
             }
@@ -309,9 +313,7 @@ impl Staging {
         if let Some(behind) = &behind {
             if self.is_user_speaking {
                 // An account stands before a prompt: what stands before the account is another prompt, that nobody answered.
-                self.recorder.push(Kind::TurnEnd, cx.now(), "{}");
-                self.recorder.set_speaker(|| self.speaker.clone());
-                self.is_user_speaking = false;
+                self.end_turn(cx);
             }
             self.record_text(update, &text, behind, cx);
         }
@@ -320,6 +322,13 @@ impl Staging {
             return Some(update.update.to_owned());
         }
         (!shown.is_empty()).then(|| update.with_text(&shown))
+    }
+
+    /// What comes next is of another turn; nobody knows how this one ended.
+    fn end_turn<S: Storage, E: Environment>(&mut self, cx: &Cx<'_, S, E>) {
+        self.recorder.push(Kind::TurnEnd, cx.now(), "{}");
+        self.recorder.set_speaker(|| self.speaker.clone());
+        self.is_user_speaking = false;
     }
 
     /// Records a part of a chunk's text.

@@ -13,7 +13,7 @@ use crate::rpc::{self, Object};
 use crate::sessions::info;
 use crate::storage::Storage;
 use crate::store::USAGE;
-use crate::transcript::{CallUpdate, Kind, Recorder, UpdateKind, in_window, speaker};
+use crate::transcript::{CallUpdate, Kind, Recorder, UpdateKind, in_window, is_notice, may_be_notice, speaker};
 
 impl LiveSession {
     /// An update for this session.
@@ -187,7 +187,17 @@ impl LiveSession {
     fn record_chunk<S: Storage, E: Environment>(&mut self, update: &Update<'_>, with: &str, cx: &Cx<'_, S, E>) {
         let kept = update.kept((with != update.update).then_some(with));
         let params = Object::parse_or_empty(&kept);
+        // It stands in an entry of its own: what is said before it and behind it is compared without.
+        let is_notice = update.name == "agent_message_chunk"
+            && may_be_notice(update.update)
+            && update.text().is_some_and(|text| is_notice(&text));
+        if is_notice {
+            self.recorder.close_run();
+        }
         self.recorder.push_chunk(cx.now(), with, &params, || cx.message_id());
+        if is_notice {
+            self.recorder.close_run();
+        }
         self.has_said(cx);
     }
 

@@ -13,6 +13,8 @@ pub(super) enum Plainly {
     AsTold,
     /// As this notification.
     As(String),
+    /// As the end of a turn.
+    AsEnd,
     /// Not at all.
     Nothing,
 }
@@ -27,6 +29,7 @@ impl Plainly {
     ) -> Self {
         match (update.kind, remark) {
             (_, Some(Remark::Hidden)) => Self::Nothing,
+            (_, Some(Remark::Stopped)) => Self::AsEnd,
             (_, Some(Remark::Snapshot)) => {
                 let mut thought = Object::parse_or_empty(update.update);
                 thought.set("sessionUpdate", "\"agent_thought_chunk\"".to_owned());
