@@ -218,6 +218,17 @@ pub enum StorageError {
     Unsupported,
 }
 
+impl StorageError {
+    /// Whether nothing can be written at the moment, though what is there can perhaps be read: what does without writing goes on.
+    #[must_use]
+    pub fn is_not_to_write(&self) -> bool {
+        match self {
+            Self::Full | Self::ReadOnly | Self::Unavailable(_) => true,
+            Self::Conflict | Self::TooLarge | Self::Corrupt(_) | Self::Unsupported => false,
+        }
+    }
+}
+
 /// What every read and write of a store returns.
 pub type Result<T> = std::result::Result<T, StorageError>;
 

@@ -123,3 +123,19 @@ fn one_that_ends_at_once_is_told_of_in_a_sentence() {
         drop(input);
     }
 }
+
+#[test]
+fn a_client_is_told_of_an_agent_that_cannot_be_started() {
+    let scene = Scene::new();
+    let mut client = Client::start(&Launch::proxy(&scene.store(), &[], &Launch::new(Path::new("/no/such/agent"))));
+    let error = client.error("initialize", json!({"protocolVersion": 1}));
+    assert!(error.message.contains("cannot start the agent `/no/such/agent`"), "{error:?}");
+    assert_eq!(client.wait().code(), Some(1));
+    // One that ends again and again is no session that could be loaded.
+    let agent = Launch::new(Path::new("sh")).args(&["-c", "read line; exit 3"]);
+    let mut client = Client::start(&Launch::proxy(&scene.store(), &[], &agent));
+    let error = client.error("initialize", json!({"protocolVersion": 1}));
+    assert!(error.message.contains("it has ended before it answered `initialize` (exit status: 3)"), "{error:?}");
+    assert!(error.message.contains("(5 times)"), "{error:?}");
+    assert_eq!(client.wait().code(), Some(1));
+}

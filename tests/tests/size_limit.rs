@@ -5,6 +5,7 @@ use std::path::Path;
 
 use acp_sessions_tests::client::Client;
 use acp_sessions_tests::launch::{Launch, built};
+use acp_sessions_tests::ran::Ran;
 use acp_sessions_tests::scene::Scene;
 use acp_sessions_tests::transcript::text_of;
 use serde_json::{Value, json};
@@ -60,4 +61,31 @@ fn goes_on_unstored(scene: &Scene, mut client: Client) {
     assert!(client.close().success());
     let (replay, _) = Client::ready(&scene.builtin(&[])).load(&id, &scene.cwd());
     assert!(text_of(&replay, "user_message_chunk").starts_with("hello"));
+}
+
+#[test]
+fn a_store_is_read_where_nothing_can_be_written_beside_it() {
+    let scene = Scene::new();
+    let mut client = Client::ready(&scene.builtin(&[]));
+    let id = client.new_session(&scene.cwd());
+    client.prompt(&id, "Mend the roof");
+    assert!(client.close().success());
+    let script = r#"ulimit -f 0; exec "$0" list --json --store "$1""#;
+    let launch = Launch::new(Path::new("sh")).args(&["-c", script]).arg(built("acp-sessions")).arg(scene.store());
+    let ran = Ran::of(&launch);
+    assert!(ran.out.contains(&id) && ran.complaint.contains("the disk is full"), "{ran:?}");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    // A client finds it as well.
+    let mut client = Client::ready(&limited(&scene, 0));
+    assert_eq!(client.list().len(), 1);
+    let told = turn_of(&mut client, &scene, &id);
+    assert_eq!(told["stored"], false, "{told}");
+    assert!(client.close().success());
+}
+
+/// The session is loaded and prompted.
+fn turn_of(client: &mut Client, scene: &Scene, id: &str) -> Value {
+    client.result("session/load", json!({"sessionId": id, "cwd": scene.cwd(), "mcpServers": []}));
+    assert!(text_of(&client.take_updates(id), "user_message_chunk").contains("Mend the roof"));
+    turn(client, id, "Another")
 }

@@ -458,6 +458,11 @@ impl LiveSession {
         self.failing.is_some()
     }
 
+    /// Whether something that was said waits to be written that the store did not take.
+    pub(super) fn is_unsaved(&self) -> bool {
+        self.is_failing() && self.recorder.is_dirty()
+    }
+
     /// Whether something waits to be written and may be tried.
     pub(super) fn is_due(&self, now: i64) -> bool {
         self.is_dirty() && self.failing.as_ref().is_none_or(|failing| failing.is_due(now))

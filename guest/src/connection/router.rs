@@ -129,6 +129,8 @@ struct Connection {
     /// The agent has refused to do anything before its user logs in, and nobody has since.
     needs_login: bool,
     agent_gone: bool,
+    /// How it ended when it had not answered `initialize` yet and was started again, the first time.
+    ended_early: Option<String>,
     sessions: BTreeMap<Key, LiveSession>,
     /// Those of a layer behind over the same store.
     relayed: Relayed,
@@ -196,6 +198,7 @@ impl Connection {
             asked: AskedFor::default(),
             needs_login: false,
             agent_gone: false,
+            ended_early: None,
             sessions: BTreeMap::new(),
             relayed: Relayed::default(),
             relayed_lists: RelayedLists::default(),

@@ -238,6 +238,29 @@ fn the_sessions_of_its_sub_agents_end_with_it() {
 }
 
 #[test]
+fn one_that_ends_before_it_has_answered_initialize_says_so() {
+    let (store, world) = (Memory::new(), World::default());
+    for restarts in 0..3 {
+        let mut desk = Desk::open(&store, &world, &[("agent", "my-agent")]);
+        desk.client(json!({"id": "init", "method": "initialize", "params": {"protocolVersion": 1}}));
+        desk.client(json!({"id": "new", "method": "session/new", "params": {"cwd": CWD, "mcpServers": []}}));
+        for _ in 0..restarts {
+            assert_eq!(desk.restart().request("initialize")["params"]["protocolVersion"], 1);
+        }
+        desk.engine.peer_closed(Peer::Agent);
+        let out = desk.pull();
+        for id in ["init", "new"] {
+            let error = &out.answer(id)["error"];
+            assert_eq!(error["code"], -32603);
+            let says = error["message"].as_str().unwrap();
+            assert!(says.contains("(my-agent) cannot be used: it has ended before it answered `initialize`"), "{says}");
+            let times = ["", "started again (once)", "started again (2 times)"][restarts];
+            assert!(says.contains(times) && !says.contains("session"), "{says}");
+        }
+    }
+}
+
+#[test]
 fn without_another_one_it_is_as_ever() {
     let (store, world) = (Memory::new(), World::default());
     let mut desk = asked(&store, &world);

@@ -66,6 +66,44 @@ fn it_is_listed_found_and_loaded_behind_any_agent() {
 }
 
 #[test]
+fn it_is_loaded_behind_any_agent_from_whichever_write_on_the_store_takes_nothing() {
+    let all = [FIRST, CUT_OFF].concat();
+    for capabilities in agents() {
+        for error in [StorageError::Full, StorageError::Unavailable("busy".to_owned())] {
+            for good in 0..16 {
+                for is_told_more in [false, true] {
+                    let (store, world) = (Faulty::default(), World::unrecorded());
+                    let mut desk = Desk::ready(&store, &world, &capabilities);
+                    desk.new_session("s1", CWD);
+                    desk.turn("s1", FIRST[0].0, &[FIRST[0].1]);
+                    leave(desk);
+                    world.now.set(world.now.get() + 60_000);
+                    let mut desk = Desk::ready(&store, &world, &capabilities);
+                    store.fail(good, usize::MAX, error.clone());
+                    let why = format!("{capabilities}, {error}, {good}, {is_told_more}");
+                    let out = load(&mut desk, "s1", if is_told_more { &all } else { FIRST });
+                    assert!(out.answer("load")["error"].is_null(), "{why}: {:?}", out.client);
+                    let (history, shown) = (lines(&[FIRST]), said(&out.client));
+                    assert!(shown == history || is_told_more && shown == lines(&[&all]), "{why}: {shown:?}");
+                    store.fail(0, usize::MAX, error.clone());
+                    let asked = crate::scenes::ask_prompt(&mut desk, "turn", "s1", "Another question");
+                    let out = oblige(&mut desk, asked, &[], "fresh");
+                    assert_eq!(mark(&out, "turn")["stored"], false, "{why}: {:?}", out.client);
+                    // Once there is room, all of it is there.
+                    assert!(store.mend());
+                    desk.wait(60_000);
+                    leave(desk);
+                    let mut desk = Desk::ready(&store, &world, &json!({}));
+                    let mut later = shown;
+                    later.push("> Another question".to_owned());
+                    assert_eq!(said(&load(&mut desk, "s1", &[]).client), later, "{why}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn what_would_have_to_be_written_is_refused_with_the_reason() {
     let (store, world) = (Faulty::default(), World::default());
     let mut desk = Desk::ready(&store, &world, &json!({}));

@@ -6,7 +6,7 @@ use acp_sessions_guest::time;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Faulty, Out, World, update};
-use crate::scenes::{CWD, Turns, ask_prompt, ask_resume, leave, lines, listing, load, oblige, row, said};
+use crate::scenes::{CWD, Turns, ask_prompt, ask_resume, leave, lines, listing, load, mark, oblige, row, said};
 
 const FIRST: Turns<'static> = &[("First question", "First answer")];
 const SECOND: Turns<'static> = &[("Second question", "Second answer")];
@@ -81,6 +81,134 @@ fn a_turn_that_is_cut_off_by_a_close_is_marked_where_it_could_not_be_stored() {
             assert_eq!(*stored(&out) == false, !is_stored, "{method}: {:?}", out.client);
         }
     }
+}
+
+#[test]
+fn what_waits_for_a_full_store_outlives_a_close_that_cannot_write_it() {
+    let closing = json!({"loadSession": true, "sessionCapabilities": {"close": {}, "resume": {}}});
+    for capabilities in [json!({}), json!({"loadSession": true}), closing] {
+        for method in ["session/close", "session/archive", "session/delete"] {
+            for is_closed_again in [true, false] {
+                let (store, world) = (Faulty::default(), World::unrecorded());
+                let mut desk = Desk::ready(&store, &world, &capabilities);
+                desk.new_session("s1", CWD);
+                turn(&mut desk, FIRST);
+                store.fail(0, usize::MAX, StorageError::Full);
+                assert_eq!(*stored(&turn(&mut desk, SECOND)), false);
+                let away = json!({"id": "away", "method": method, "params": {"sessionId": "s1"}});
+                let asked = desk.client(away.clone());
+                let out = oblige(&mut desk, asked, &[], "fresh");
+                let why = format!("{capabilities}, {method}, {is_closed_again}: {:?}", out.client);
+                assert_eq!(out.answer("away")["error"]["code"], -32603, "{why}");
+                // It is still open.
+                let asked = ask_prompt(&mut desk, "turn", "s1", THIRD[0].0);
+                let out = oblige(&mut desk, asked, &[FIRST, SECOND].concat(), "fresh");
+                assert_eq!(*stored(&out), false, "{why}: {:?}", out.client);
+                assert!(store.mend());
+                if is_closed_again {
+                    let asked =
+                        desk.client(json!({"id": "again", "method": "session/close", "params": {"sessionId": "s1"}}));
+                    let out = oblige(&mut desk, asked, &[], "fresh");
+                    assert_eq!(out.answer("again")["result"], json!({}), "{why}");
+                } else {
+                    desk.wait(60_000);
+                }
+                drop(desk);
+                world.now.set(world.now.get() + 60_000);
+                let mut desk = Desk::ready(&store, &world, &json!({}));
+                let all = [FIRST, SECOND, &[(THIRD[0].0, "")][..]].concat();
+                assert_eq!(said(&load(&mut desk, "s1", &[]).client), shown(&all), "{why}");
+                // What is deleted while something waits is gone.
+                assert_eq!(desk.ask("session/delete", json!({"sessionId": "s1"}))["result"], json!({}));
+            }
+        }
+    }
+}
+
+#[test]
+fn what_waits_for_a_full_store_outlives_the_end_of_the_agent_during_a_close() {
+    let capabilities = json!({"loadSession": true, "sessionCapabilities": {"close": {}, "resume": {}}});
+    let (store, world) = (Faulty::default(), World::unrecorded());
+    let mut desk = Desk::ready(&store, &world, &capabilities);
+    desk.new_session("s1", CWD);
+    turn(&mut desk, FIRST);
+    store.fail(0, usize::MAX, StorageError::Full);
+    assert_eq!(*stored(&turn(&mut desk, SECOND)), false);
+    desk.client(json!({"id": "away", "method": "session/close", "params": {"sessionId": "s1"}}));
+    let out = desk.revive(&capabilities);
+    assert_eq!(out.answer("away")["error"]["code"], -32603, "{:?}", out.client);
+    assert!(store.mend());
+    desk.wait(60_000);
+    drop(desk);
+    world.now.set(world.now.get() + 60_000);
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    assert_eq!(said(&load(&mut desk, "s1", &[]).client), lines(&[FIRST, SECOND]));
+}
+
+#[test]
+fn a_session_that_is_open_can_be_loaded_and_resumed_while_the_store_is_full() {
+    for capabilities in [json!({}), json!({"loadSession": true}), json!({"sessionCapabilities": {"resume": {}}})] {
+        for error in [StorageError::Full, StorageError::ReadOnly, StorageError::Unavailable("busy".to_owned())] {
+            for is_quiet in [true, false] {
+                let (store, world) = (Faulty::default(), World::unrecorded());
+                let mut desk = Desk::ready(&store, &world, &capabilities);
+                desk.new_session("s1", CWD);
+                turn(&mut desk, FIRST);
+                store.fail(0, usize::MAX, error.clone());
+                assert_eq!(*stored(&turn(&mut desk, SECOND)), false);
+                if is_quiet {
+                    // The agent may have been used without the layer meanwhile.
+                    desk.wait(60_000);
+                }
+                let why = format!("{capabilities}, {error}, {is_quiet}");
+                let out = load(&mut desk, "s1", &[FIRST, SECOND].concat());
+                assert!(out.answer("load")["error"].is_null(), "{why}: {:?}", out.client);
+                assert_eq!(said(&out.client), lines(&[FIRST]), "{why}");
+                assert!(mark(&out, "load")["notice"].as_str().is_some_and(|text| text.contains("not shown")), "{why}");
+                let asked = ask_resume(&mut desk, "resume", "s1");
+                let out = oblige(&mut desk, asked, &[FIRST, SECOND].concat(), "fresh");
+                assert!(out.answer("resume")["error"].is_null(), "{why}: {:?}", out.client);
+                // With other servers.
+                let params = json!({"sessionId": "s1", "cwd": CWD, "mcpServers": [{"name": "n", "command": "c", "args": [], "env": []}]});
+                let asked = desk.client(json!({"id": "other", "method": "session/load", "params": params}));
+                let out = oblige(&mut desk, asked, &[FIRST, SECOND].concat(), "fresh");
+                assert!(out.answer("other")["error"].is_null(), "{why}: {:?}", out.client);
+                let out = turn(&mut desk, THIRD);
+                assert_eq!(*stored(&out), false, "{why}: {:?}", out.client);
+                assert!(store.mend());
+                let out = desk.wait(60_000);
+                assert!(said(&out.client).is_empty(), "nothing is said twice: {why}: {:?}", out.client);
+                leave(desk);
+                let mut desk = Desk::ready(&store, &world, &json!({}));
+                assert_eq!(said(&load(&mut desk, "s1", &[]).client), lines(&[FIRST, SECOND, THIRD]), "{why}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_could_not_be_stored_until_the_end_is_told_of() {
+    for has_room in [false, true] {
+        let (store, world) = (Faulty::default(), World::unrecorded());
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        desk.new_session("s1", CWD);
+        store.fail(0, usize::MAX, StorageError::Full);
+        assert_eq!(*stored(&turn(&mut desk, FIRST)), false);
+        if has_room {
+            assert!(store.mend());
+        }
+        desk.engine.peer_closed(Peer::Client);
+        desk.pull();
+        let is_told =
+            desk.warnings.iter().any(|warning| warning.contains("in one session") && warning.contains("is lost"));
+        assert_eq!(is_told, !has_room, "{:?}", desk.warnings);
+    }
+}
+
+/// As they are shown, where an answer may have no words.
+fn shown(turns: Turns<'_>) -> Vec<String> {
+    let lines = turns.iter().flat_map(|(user, agent)| [format!("> {user}"), (*agent).to_owned()]);
+    lines.filter(|line| !line.is_empty()).collect()
 }
 
 #[test]

@@ -8,7 +8,9 @@ mod progress;
 mod rebuild;
 mod salvage;
 
-use std::path::PathBuf;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::Outcome;
@@ -52,6 +54,9 @@ pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
         return salvage::salvage(arguments, &arguments.store.path()?, target, out);
     }
     let path = arguments.store.path()?;
+    if is_nothing(&path) {
+        return health::of_nothing(&path.to_string_lossy(), arguments.json, out);
+    }
     // Whoever opens the file to write drops what cannot be used of its journal.
     let journal = fault_of_journal(&path);
     let (store, mut health) = match Sqlite::examine(&path) {
@@ -80,6 +85,13 @@ pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
         health::conclude(out, &health, &found)?;
     }
     Ok(if health::is_good(&health, &found) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Whether nothing was ever written into this file, nor into a journal beside it.
+fn is_nothing(path: &Path) -> bool {
+    let length = |path: &Path| fs::metadata(path).map_or(0, |found| found.len());
+    let journal = [path.as_os_str(), OsStr::new("-wal")].into_iter().collect::<OsString>();
+    path.is_file() && length(path) == 0 && length(Path::new(&journal)) == 0
 }
 
 /// Has the engine compare what is in the store. Of a damaged file that goes as far as it goes.

@@ -1,9 +1,12 @@
 //! `acp-sessions list`
 
+use std::cmp::Reverse;
 use std::io::Write as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
 use std::process::ExitCode;
-use std::thread;
 use std::time::Duration;
+use std::{env, fs, thread};
 
 use clap::ValueEnum;
 use serde::Serialize;
@@ -70,13 +73,13 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
-    let cwd = arguments.cwd.as_deref().map(absolute).transpose()?;
+    let folders = arguments.cwd.as_deref().map(paths_of).transpose()?;
     // Where the command is run is where most look for what they miss.
-    let here = cwd.clone().or_else(|| absolute(".").ok()).map(Here::begin);
+    let here = folders.as_ref().and_then(|folders| folders.first().cloned()).or_else(|| absolute(".").ok());
+    let here = here.map(Here::begin);
     let component = arguments.engine.load()?;
     let mut store = Sessions::of(&component, arguments.store.open_existing()?)?;
     let criteria = ListCriteria {
-        cwd,
         search: arguments.search.clone(),
         archived: match arguments.archived {
             Archived::Exclude => ArchivedSessions::Hidden,
@@ -87,17 +90,15 @@ pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
         include_worktrees: arguments.worktrees,
         ..ListCriteria::default()
     };
-    let mut sessions = Vec::new();
-    let mut cursor = None;
-    while sessions.len() < arguments.limit as usize {
-        let left = arguments.limit - u32::try_from(sessions.len())?;
-        let page = page(&mut store, &criteria, left.min(PAGE), cursor.as_deref())?;
-        sessions.extend(page.sessions);
-        cursor = page.next_cursor;
-        if cursor.is_none() {
-            break;
-        }
+    let (mut sessions, mut is_more) = (Vec::new(), false);
+    let folders = folders.map_or_else(|| vec![None], |folders| folders.into_iter().map(Some).collect());
+    for cwd in folders {
+        let (found, are_more) = gather(&mut store, &ListCriteria { cwd, ..criteria.clone() }, arguments.limit)?;
+        sessions = merged(sessions, found);
+        is_more |= are_more;
     }
+    is_more |= sessions.len() > arguments.limit as usize;
+    sessions.truncate(arguments.limit as usize);
     if arguments.json {
         for session in &sessions {
             out.json(&to_json(session)?)?;
@@ -106,7 +107,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
         writeln!(out, "No sessions.")?;
     } else {
         table::write(out, &sessions)?;
-        if cursor.is_some() {
+        if is_more {
             writeln!(out, "There are more; --limit N shows them.")?;
         }
     }
@@ -115,6 +116,52 @@ pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
         here.tell(&mut store, &arguments.store);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// As many sessions as are wanted, and whether there are more.
+fn gather(
+    store: &mut Sessions<'_, Sqlite>,
+    criteria: &ListCriteria,
+    limit: u32,
+) -> anyhow::Result<(Vec<Session>, bool)> {
+    let mut sessions = Vec::new();
+    let mut cursor = None;
+    while sessions.len() < limit as usize {
+        let left = limit - u32::try_from(sessions.len())?;
+        let page = page(store, criteria, left.min(PAGE), cursor.as_deref())?;
+        sessions.extend(page.sessions);
+        cursor = page.next_cursor;
+        if cursor.is_none() {
+            break;
+        }
+    }
+    Ok((sessions, cursor.is_some()))
+}
+
+/// Two lists as one, in the order that each has: the last prompted first. What is in both is there once.
+fn merged(first: Vec<Session>, mut second: Vec<Session>) -> Vec<Session> {
+    if first.is_empty() {
+        return second;
+    }
+    second.retain(|session| first.iter().all(|other| other.id != session.id));
+    let mut all = [first, second].concat();
+    let stands_by = |session: &Session| session.last_prompt_at.clone().or_else(|| session.updated_at.clone());
+    all.sort_by_cached_key(|session| Reverse(stands_by(session)));
+    all
+}
+
+/// A folder, by the path that sessions have that were made in it: by its own, and where the command is run in it, by the one
+/// by which its user has come there, too.
+fn paths_of(folder: &str) -> anyhow::Result<Vec<String>> {
+    let own = absolute(folder)?;
+    let come_by = (folder == ".").then(|| env::var("PWD").ok()).flatten();
+    let come_by = come_by.filter(|path| *path != own && Path::new(path).is_absolute() && is_same_folder(path, &own));
+    Ok([own].into_iter().chain(come_by).collect())
+}
+
+fn is_same_folder(one: &str, other: &str) -> bool {
+    let identity = |path: &str| fs::metadata(path).map(|found| (found.dev(), found.ino())).ok();
+    identity(one).is_some_and(|one| identity(other) == Some(one))
 }
 
 /// A page, once Git has said which worktrees it is of: it is asked beside, and not waited for long.
@@ -134,6 +181,7 @@ fn page(
 
 /// The engine knows absolute folders only; one that is not there any more may still have sessions.
 pub(super) fn absolute(folder: &str) -> anyhow::Result<String> {
+    anyhow::ensure!(!folder.is_empty(), "no folder is named: `.` is the one that the command is run in");
     let path = std::path::absolute(folder)?.into_os_string();
     path.into_string()
         .map_err(|path| anyhow::anyhow!("the path {} is not text in UTF-8, as those of sessions are", path.display()))

@@ -1,11 +1,15 @@
 //! A connection on standard input and output.
 
 use std::fs::File;
-use std::io::{self, PipeReader, pipe};
+use std::io::{self, BufRead as _, IsTerminal as _, PipeReader, Read as _, Write as _, pipe};
 use std::os::fd::AsFd;
 use std::process::ExitCode;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use anyhow::Context as _;
+use serde_json::{Value, json};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::Outcome;
@@ -18,6 +22,12 @@ use crate::transport::{Input, Output, Side};
 /// The longest line taken from a client.
 const LONGEST_LINE: usize = 16 << 20;
 
+/// Where a client cannot be served, its first request is waited for this long, and what follows that, this long.
+const FIRST_REQUEST: Duration = Duration::from_secs(1);
+const NEXT_REQUEST: Duration = Duration::from_millis(50);
+/// What its requests are answered with then.
+const INTERNAL_ERROR: i64 = -32603;
+
 /// Serves one client with the agent that `start` starts, and says how to start again, if it can be. `name` is what the agent
 /// is called if it does not name itself, `agent_of` says who has it.
 pub(super) fn serve(
@@ -28,8 +38,8 @@ pub(super) fn serve(
 ) -> Outcome {
     let stop = stop_at_signals()?;
     // The agent comes first: it takes longest to start, and does so while the rest is prepared.
-    let ((downstream, agent), restart) = start()?;
-    let (component, storage, client) = prepare(options)?;
+    let ((downstream, agent), restart) = start().inspect_err(refuse)?;
+    let (component, storage, client) = prepare(options).inspect_err(refuse)?;
     let restart = restart.filter(|_| options.restarts());
     let ends = Ends { client, agent, downstream, restart, stop: stop.into() };
     match Connection::open(&component, storage, options.settings(name, agent_of), ends, options.timing())?.run()? {
@@ -42,6 +52,33 @@ fn prepare(options: &ConnectionOptions) -> anyhow::Result<(Component<Sqlite>, Sq
     let storage = options.store.open()?;
     let component = options.engine.load()?;
     Ok((component, storage, client()?))
+}
+
+/// There is nothing that could serve a client: what it asks first is answered with why, so that its user sees more than that the
+/// program has ended.
+fn refuse(why: &anyhow::Error) {
+    if io::stdin().is_terminal() {
+        return;
+    }
+    let (sender, lines) = mpsc::channel();
+    // It may wait for a client that says nothing until the program ends.
+    let reading = move || {
+        let lines = io::stdin().lock().take(LONGEST_LINE as u64).lines().map_while(Result::ok);
+        lines.take_while(|line| sender.send(line.clone()).is_ok()).for_each(drop);
+    };
+    if thread::Builder::new().spawn(reading).is_err() {
+        return;
+    }
+    let mut patience = FIRST_REQUEST;
+    while let Ok(line) = lines.recv_timeout(patience) {
+        let Ok(message) = serde_json::from_str::<Value>(&line) else { continue };
+        if let (Some(id), true) = (message.get("id"), message.get("method").is_some()) {
+            let error = json!({ "code": INTERNAL_ERROR, "message": format!("Internal error: {why:#}") });
+            // Who does not listen is told on standard error alone.
+            let _ = writeln!(io::stdout(), "{}", json!({ "jsonrpc": "2.0", "id": id, "error": error }));
+            patience = NEXT_REQUEST;
+        }
+    }
 }
 
 /// Standard input and output, without the buffers of the standard library: whole batches are read and written. The

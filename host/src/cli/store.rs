@@ -1,10 +1,12 @@
 //! Which store to use.
 
 use std::env;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
+use directories::BaseDirs;
 
 use crate::store::sqlite::Builder;
 use crate::store::{Sqlite, default_path};
@@ -20,6 +22,12 @@ pub(super) struct StoreOptions {
 
 /// Names the store where the command line does not; set to nothing it is not set.
 const VARIABLE: &str = "ACP_SESSIONS_STORE";
+
+/// Editors give what their settings have: no shell has made a home folder of the tilde.
+fn in_home(path: PathBuf) -> PathBuf {
+    let below = path.strip_prefix("~").ok().filter(|below| !below.as_os_str().is_empty());
+    below.and_then(|below| Some(BaseDirs::new()?.home_dir().join(below))).unwrap_or(path)
+}
 
 impl StoreOptions {
     pub(super) fn path(&self) -> anyhow::Result<PathBuf> {
@@ -40,7 +48,7 @@ impl StoreOptions {
 
     fn named(&self) -> Option<PathBuf> {
         let by_variable = || env::var_os(VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from);
-        self.store.clone().or_else(by_variable)
+        self.store.clone().or_else(by_variable).map(in_home)
     }
 
     /// What the command line names, if it does.
@@ -62,7 +70,14 @@ impl StoreOptions {
 
     pub(super) fn check_exists(&self) -> anyhow::Result<()> {
         let path = self.path()?;
-        anyhow::ensure!(path.exists(), "there are no sessions yet: {} does not exist", path.display());
+        let is_there = path.try_exists().with_context(|| format!("{} cannot be looked at", path.display()))?;
+        anyhow::ensure!(is_there, "there are no sessions yet: {} does not exist", path.display());
+        // SQLite says of a file that may not be read no more than that it cannot be opened.
+        if path.is_file()
+            && let Err(error) = File::open(&path)
+        {
+            anyhow::bail!("the session store {} cannot be read: {error}", path.display());
+        }
         Ok(())
     }
 }

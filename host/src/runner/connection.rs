@@ -141,7 +141,7 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Connection<'c, S> {
                 self.begin_shutdown(Shutdown::unhurried, Some(End::ClientGone));
                 self.is_client_leaving = true;
             }
-            // What it has sent before it left is done first.
+            // What it has sent before it left is done first, as long as it may read the answers.
             if self.is_client_leaving && !self.inside.has_held {
                 self.client_has_left()?;
             }
@@ -160,7 +160,7 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Connection<'c, S> {
                 self.settle()?;
                 self.streams.client.close();
             }
-            if self.take_steps() && !self.start_again()? {
+            if self.take_steps()? && !self.start_again()? {
                 return self.conclude();
             }
         }
@@ -227,17 +227,22 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Connection<'c, S> {
     }
 
     /// Takes the steps of the shutdown that are due. Returns whether there is nothing more to wait for.
-    fn take_steps(&mut self) -> bool {
-        let Some((shutdown, _)) = &mut self.shutdown else { return false };
-        while let Some(step) = shutdown.step(Instant::now()) {
+    fn take_steps(&mut self) -> Result<bool, RunError> {
+        while let Some(step) = self.shutdown.as_mut().and_then(|(shutdown, _)| shutdown.step(Instant::now())) {
             match step {
-                shutdown::Step::LeaveClient => self.streams.client.close(),
+                shutdown::Step::LeaveClient => {
+                    self.streams.client.close();
+                    // What still waits for the agent is for nobody: it need not keep that from the end of its input.
+                    if self.is_client_leaving {
+                        self.client_has_left()?;
+                    }
+                }
                 shutdown::Step::Terminate => self.downstream.terminate(),
                 shutdown::Step::Kill => self.downstream.kill(),
-                shutdown::Step::GiveUp => return true,
+                shutdown::Step::GiveUp => return Ok(true),
             }
         }
-        false
+        Ok(false)
     }
 
     /// The agent has ended: another is started in its place, unless the connection is to end or it ends too often.

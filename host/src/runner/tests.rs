@@ -2,7 +2,7 @@ use std::io::{BufRead as _, BufReader, PipeReader, PipeWriter, Write as _, pipe}
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
@@ -281,6 +281,46 @@ fn what_a_client_sends_before_it_leaves_is_done() {
         assert_eq!(answers.len(), 3, "round {round}: {answers:?}");
         assert_eq!(answers[2]["result"]["sessions"].as_array().map(Vec::len), Some(1), "round {round}: {answers:?}");
         assert!(matches!(running.join().expect("no panic"), Ok(End::ClientGone)));
+    }
+}
+
+#[test]
+fn what_waits_for_an_agent_does_not_keep_the_end_of_its_input_from_it() {
+    const LOADING: &str = r#"
+        while read -r line; do
+            id=$(printf '%s' "$line" | sed 's/.*"id":\([^,}]*\).*/\1/')
+            can='{"loadSession":true}'
+            case $line in
+                *initialize*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"protocolVersion":1,"agentCapabilities":'$can'}}' ;;
+            esac
+        done"#;
+    let load = json!({ "sessionId": "s1", "cwd": "/work", "mcpServers": [] });
+    let mode = json!({ "sessionId": "s1", "modeId": "m" });
+    let prompt = json!({ "sessionId": "s1", "prompt": [{ "type": "text", "text": "Hello" }] });
+    for (script, next) in [
+        // It is slow to answer `initialize`, or to load.
+        ("while read -r line; do :; done", vec![("session/load", &load)]),
+        ("while read -r line; do :; done", vec![("session/list", &load)]),
+        (LOADING, vec![("session/load", &load), ("session/set_mode", &mode)]),
+        (LOADING, vec![("session/load", &load), ("session/prompt", &prompt)]),
+    ] {
+        let (ends, mut to, from, _stop) = ends(shell(script));
+        let begun = Instant::now();
+        let running = thread::spawn(move || {
+            let component = Component::embedded(Limits::default()).expect("an engine");
+            let store = Sqlite::builder().in_memory().build().expect("a store");
+            Connection::open(&component, store, vec![], ends, TIMING)?.run()
+        });
+        let initialize = json!({ "protocolVersion": 1 });
+        for (id, (method, params)) in [("initialize", &initialize)].iter().chain(&next).enumerate() {
+            writeln!(to, "{}", json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))
+                .expect("room");
+        }
+        thread::sleep(Duration::from_millis(100));
+        drop(to);
+        assert!(matches!(running.join().expect("no panic"), Ok(End::ClientGone)), "{script}");
+        assert!(begun.elapsed() < TIMING.agent_grace / 2, "{script}: it has seen the end of its input");
+        drop(from);
     }
 }
 

@@ -1,5 +1,6 @@
 //! The store in SQLite: a file that several processes share, or one in memory that goes with its owner.
 
+mod awaiting_room;
 mod bounded;
 mod builder;
 mod cleaning;
@@ -47,6 +48,7 @@ pub use self::error::{Error, OpenError};
 pub use self::maintenance::{Damaged, Fault, Health, fault_of_journal};
 pub use self::salvage::{Salvage, Salvaged};
 
+use self::awaiting_room::AwaitingRoom;
 use self::place::Place;
 use self::search_memory::SearchMemory;
 
@@ -65,6 +67,8 @@ pub struct Sqlite {
     /// When it found that there is nothing to clean; none once it has removed something since.
     found_clean: Option<Instant>,
     search_memory: SearchMemory,
+    /// Where it can only be read for want of room.
+    awaiting_room: Option<AwaitingRoom>,
 }
 
 impl Sqlite {

@@ -39,6 +39,33 @@ fn a_healthy_store_is_counted() {
 }
 
 #[test]
+fn a_file_into_which_nothing_was_written_is_empty_and_not_damaged() {
+    for words in [&["doctor"][..], &["doctor", "--rebuild"]] {
+        let scene = Scene::new();
+        fs::create_dir_all(scene.store().parent().expect("a folder")).expect("a folder");
+        fs::write(scene.store(), "").expect("written");
+        let printed = on(&scene, words).printed();
+        assert!(printed.ends_with("Health:      empty: no sessions yet\n"), "{printed}");
+        let printed = on(&scene, &["doctor", "--json"]).printed();
+        assert_eq!(serde_json::from_str::<Value>(&printed).expect("JSON")["good"], true, "{printed}");
+        assert_eq!(fs::read(scene.store()).expect("the file"), b"", "nothing was written into it");
+    }
+}
+
+#[test]
+fn what_is_salvaged_goes_into_no_file_that_is_there() {
+    let (scene, _) = with_sessions(&["Mend the roof"]);
+    let (store, there) = (scene.store(), scene.file("there"));
+    fs::write(&there, "mine").expect("written");
+    for target in [&store, &there] {
+        let complaint = on(&scene, &["doctor", "--salvage", target.to_str().expect("text")]).complained();
+        let expected = format!("{} is there already: name a file that is not", target.display());
+        assert!(complaint.starts_with(&expected), "{complaint}");
+    }
+    assert_eq!(fs::read(there).expect("the file"), b"mine");
+}
+
+#[test]
 fn indexes_are_made_anew_and_say_the_same() {
     let (scene, _) = with_sessions(&["Mend the roof", "Paint the fence"]);
     let lists = [&["list", "--json"][..], &["list", "--json", "--search", "roof"]];

@@ -1,6 +1,13 @@
 //! `acp-sessions list`
 
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
 use acp_sessions_tests::client::Client;
+use acp_sessions_tests::launch::{Launch, built};
+use acp_sessions_tests::ran::Ran;
+use acp_sessions_tests::scene::Scene;
 use serde_json::{Value, json};
 
 use crate::run::{on, with_sessions};
@@ -86,4 +93,30 @@ fn a_table_says_what_it_leaves_out_and_what_was_found() {
     client.close();
     let printed = on(&scene, &["list", "--archived"]).printed();
     assert!(printed.ends_with(" (archived)\n"), "{printed}");
+}
+
+#[test]
+fn a_folder_that_its_user_has_come_to_by_a_link_is_both() {
+    let scene = Scene::new();
+    let own = fs::canonicalize(scene.cwd()).expect("a folder");
+    let link = scene.file("link");
+    symlink(&own, &link).expect("a link");
+    let mut client = Client::ready(&scene.builtin(&[]));
+    let made = [own.as_path(), link.as_path(), own.as_path(), scene.folder()].map(|folder| {
+        let id = client.new_session(folder.to_str().expect("text"));
+        client.prompt(&id, "Mend the roof");
+        id
+    });
+    assert!(client.close().success());
+    let list = |folder: &Path, cwd: &str, limit: &str| {
+        let script = r#"cd "$1" && exec "$0" list --json --store "$2" --cwd "$3" --limit "$4""#;
+        let launch = Launch::new(Path::new("sh")).args(&["-c", script]).arg(built("acp-sessions")).arg(folder);
+        ids(&Ran::of(&launch.arg(scene.store()).args(&[cwd, limit])).printed())
+    };
+    let [first, by_link, last, _] = made;
+    assert_eq!(list(&link, ".", "50"), [last.clone(), by_link.clone(), first.clone()]);
+    assert_eq!(list(&link, ".", "2"), [last.clone(), by_link.clone()]);
+    // From the folder itself no links are known, and whoever names a path means that one.
+    assert_eq!(list(&own, ".", "50"), [last, first]);
+    assert_eq!(list(&own, link.to_str().expect("text"), "50"), [by_link]);
 }

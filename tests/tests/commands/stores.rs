@@ -4,6 +4,8 @@ use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
+use acp_sessions_tests::launch::{Launch, built};
+use acp_sessions_tests::ran::Ran;
 use acp_sessions_tests::scene::Scene;
 
 use crate::run::{empty, on, run};
@@ -92,6 +94,27 @@ fn an_unknown_session_is_named() {
 fn the_store_can_be_named_by_a_relative_path() {
     let ran = run(&["list", "--store", "no/such/store.db"]);
     assert_eq!(ran.complained(), "there are no sessions yet: no/such/store.db does not exist");
+}
+
+#[test]
+fn a_tilde_that_no_shell_has_seen_is_the_home_folder() {
+    let scene = empty();
+    let (home, store) = (scene.folder(), scene.store());
+    let below = store.strip_prefix(home).expect("it is in the scene's folder").display();
+    let listing = Launch::new(&built("acp-sessions")).arg("list").env("HOME", home);
+    let by_option = listing.clone().arg("--store").arg(format!("~/{below}"));
+    let by_variable = listing.env("ACP_SESSIONS_STORE", format!("~/{below}"));
+    for launch in [by_option, by_variable] {
+        assert_eq!(Ran::of(&launch).printed(), "No sessions.\n");
+    }
+}
+
+#[test]
+fn a_folder_that_is_not_named_is_told_of() {
+    for words in [&["list", "--cwd", ""][..], &["move", "", "/new"], &["move", "/old", ""]] {
+        let complaint = on(&empty(), words).complained();
+        assert_eq!(complaint, "no folder is named: `.` is the one that the command is run in", "{words:?}");
+    }
 }
 
 #[test]

@@ -102,9 +102,10 @@ impl LiveSession {
         }
         match &self.phase {
             Phase::Open { turns, busy: None } | Phase::Deleted { turns } if turns.is_empty() => {
-                // A failure has been reported.
-                let _ = self.write(cx, true);
-                self.leave(cx);
+                // A failure has been reported. What could not be written waits for room.
+                if self.write(cx, true).is_ok() || self.is_deleted() {
+                    self.leave(cx);
+                }
             }
             Phase::Open { .. } => self.close_for_nobody(cx),
             // Somebody waits for these to close, or for the turns to end.
@@ -227,29 +228,51 @@ impl LiveSession {
         }
     }
 
-    /// The end of it: what was said is written, and each request does with the session what it was for.
+    /// The end of it: what was said is written, and each request does with the session what it was for. Where the store does not
+    /// take what was said, the session stays, unless it is deleted: what waits is written as soon as there is room.
     pub(super) fn closed<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         let written = self.write(cx, true);
         let Phase::Closing(closing) = std::mem::replace(&mut self.phase, Phase::Gone) else { return };
         if self.parent.is_some() {
             cx.push(Effect::PromptsAnswered(self.key.clone()));
         }
-        self.unmark_unless_open(cx);
+        let has_let_go = closing.is_asked();
+        let mut stays = written.is_err() && !closing.deleted;
+        if !stays || closing.is_to_be_deleted() {
+            self.unmark_unless_open(cx);
+        }
         let id = self.key.id().unwrap_or_default().to_owned();
         let open_as = Some(self.agent_id.clone()).filter(|id| !id.is_empty());
         for away in closing.requests {
             let result = match (&written, away.then) {
-                (Err(error), Then::Nothing) => Err(RpcError::from(error.clone())),
+                (Err(error), Then::Nothing | Then::Archive) => Err(RpcError::from(error.clone())),
                 // It was open here, and is no more, whoever has deleted it meanwhile.
                 (Ok(()), Then::Nothing) => Ok("{}".to_owned()),
-                (_, Then::Archive | Then::Delete) => put_away(&id, open_as.as_deref(), &away, cx),
+                (Ok(()), Then::Archive) => put_away(&id, open_as.as_deref(), &away, cx),
+                (_, Then::Delete) => {
+                    let deleted = put_away(&id, open_as.as_deref(), &away, cx);
+                    stays &= deleted.is_err();
+                    deleted
+                }
             };
             // Who closes it gets what the agent has answered to that, whole.
             let answer = closing.answer.as_ref().filter(|_| away.then == Then::Nothing);
             let result = result.map(|own| answer.cloned().unwrap_or(own));
             cx.finish(&away.request, result);
         }
+        if stays {
+            self.stays_open(has_let_go, cx);
+        }
         self.release(cx);
+    }
+
+    /// It was to be closed, and what was said in it could not be written: it is open as before, though its agent may have let go
+    /// of it.
+    fn stays_open<S: Storage, E: Environment>(&mut self, has_let_go: bool, cx: &mut Cx<'_, S, E>) {
+        self.phase = Phase::Open { turns: Vec::new(), busy: None };
+        if has_let_go {
+            self.detach(cx);
+        }
     }
 
     /// Ends the wait for an agent that does not let go.

@@ -28,7 +28,12 @@ pub(super) struct Closing {
 impl Closing {
     /// Whether there is a session to be opened again when it is closed.
     pub(super) fn keeps_session(&self) -> bool {
-        !self.deleted && self.requests.iter().all(|away| away.then != Then::Delete)
+        !self.deleted && !self.is_to_be_deleted()
+    }
+
+    /// Whether somebody here deletes it.
+    pub(super) fn is_to_be_deleted(&self) -> bool {
+        self.requests.iter().any(|away| away.then == Then::Delete)
     }
 
     /// Whether the agent was asked to let go.

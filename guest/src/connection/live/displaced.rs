@@ -35,7 +35,9 @@ impl LiveSession {
             cx.finish(request, Err(error));
         }
         self.release(cx);
-        if !self.is_gone() {
+        // What could not be written waits for room; it is open without its agent till then, or till that opens it again.
+        let waits = self.is_open() && self.is_unsaved();
+        if !self.is_gone() && !waits {
             self.leave(cx);
         }
     }

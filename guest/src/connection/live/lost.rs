@@ -88,14 +88,20 @@ impl LiveSession {
             Phase::Opening(_) => self.fail(agent_restarted(how), cx),
             Phase::Closing(_) => {
                 self.cancel_closing(cx);
-                return self.closed(cx);
+                self.closed(cx);
+                // It is open after all where what was said could not be written.
+                if !self.is_open() {
+                    return;
+                }
             }
             Phase::Open { .. } | Phase::Deleted { .. } | Phase::Gone => {}
         }
         self.end_lost_turns(how, cx);
         self.detach(cx);
+        let is_unsaved = self.is_unsaved();
         if let Phase::Open { busy, .. } = &mut self.phase
             && self.given.is_none()
+            && !is_unsaved
         {
             // It cannot be opened again as it was: the client may load it.
             if let Some(request) = busy.take().as_ref().and_then(Busy::request) {
@@ -119,7 +125,7 @@ impl LiveSession {
     }
 
     /// The agent has it open no more, and what it said of it is over.
-    fn detach<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+    pub(super) fn detach<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         self.spending.agent_ended();
         // Nobody tells anything any more that would have to be waited for.
         self.go_on_untold(cx);

@@ -322,7 +322,7 @@ impl LiveSession {
         });
         let changed = match changed {
             // What can only be read can be read: what the agent has to do with it is known as long as it is open.
-            Err(StorageError::ReadOnly) if unknown.is_none() => return Ok(session.clone()),
+            Err(error) if error.is_not_to_write() && unknown.is_none() => return Ok(session.clone()),
             changed => changed?,
         };
         match changed {

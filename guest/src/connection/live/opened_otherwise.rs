@@ -8,7 +8,7 @@ use super::{LiveSession, Phase, given_where};
 use crate::connection::cx::Cx;
 use crate::environment::Environment;
 use crate::rpc::{Object, is_same};
-use crate::storage::{Result, Storage, StorageError};
+use crate::storage::{Result, Storage};
 use crate::store::{Decision, Session, directory};
 
 impl LiveSession {
@@ -75,8 +75,8 @@ impl LiveSession {
             Ok(Decision::put(changed))
         });
         match changed {
-            Ok(_) | Err(StorageError::ReadOnly) => Ok(()),
-            Err(error) => Err(error),
+            Err(error) if !error.is_not_to_write() => Err(error),
+            Ok(_) | Err(_) => Ok(()),
         }
     }
 

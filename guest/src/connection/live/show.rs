@@ -13,6 +13,9 @@ use crate::rpc::{self, RpcError};
 use crate::storage::Storage;
 use crate::store::Session;
 
+/// What people should know of a history that lacks what the store has not taken.
+const UNWRITTEN: &str = "what was said last cannot be stored yet, and is not shown";
+
 /// What a piece of a history came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::connection) enum Piece {
@@ -30,14 +33,19 @@ impl LiveSession {
         wanted: Wanted,
         cx: &mut Cx<'_, S, E>,
     ) -> Result<(), RpcError> {
-        self.write(cx, true)?;
+        if wanted.is_history() {
+            self.write_if_possible(cx)?;
+        } else {
+            // A failure has been reported.
+            let _ = self.write(cx, true);
+        }
         let id = self.key.id().unwrap_or_default();
         let Some(session) = cx.store.session(id)? else { return Err(RpcError::session_not_found(id)) };
         wanted.check_layout(&session)?;
         self.read_state(cx);
         self.title_told = None;
         let Wanted::History { part, start, .. } = wanted else {
-            let mark = live_mark(&session, None, self.why_not_as_given());
+            let mark = live_mark(&session, None, (self.why_not_as_given(), None));
             cx.finish(request, Ok(answer::opened(&answer::as_before(&self.state), &self.state, cx.asked, &mark)));
             self.tell_title(&session, cx);
             return Ok(());
@@ -108,7 +116,7 @@ impl LiveSession {
 
     /// All that was there has been sent: what came meanwhile follows, then the state, then the answer.
     fn history_ends<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) -> Result<Piece, RpcError> {
-        self.write(cx, true)?;
+        self.write_if_possible(cx)?;
         let may_end = self.may_end_history();
         let id = self.key.id().unwrap_or_default().to_owned();
         let session = cx.store.session(&id)?;
@@ -140,7 +148,8 @@ impl LiveSession {
             cx.push(Effect::ToClientOf(request.clone(), updates.iter().map(line).collect()));
         }
         if let Some(session) = session.filter(|_| self.is_open()) {
-            let mark = live_mark(&session, cursor, self.why_not_as_given());
+            let notice = self.is_unsaved().then_some(UNWRITTEN);
+            let mark = live_mark(&session, cursor, (self.why_not_as_given(), notice));
             self.tell_title(&session, cx);
             cx.finish(&request, Ok(answer::opened(&answer::as_before(&self.state), &self.state, cx.asked, &mark)));
             let shown = self.showing_mut().and_then(|(_, showing)| Some((showing.shown()?, showing.laid_out())));
@@ -170,13 +179,16 @@ impl LiveSession {
 }
 
 /// What the answer says under `_meta["acp-sessions"]` where the session was open.
-fn live_mark(session: &Session, cursor: Option<String>, reason: Option<&str>) -> String {
+fn live_mark(session: &Session, cursor: Option<String>, (reason, notice): (Option<&str>, Option<&str>)) -> String {
     let mut mark = json!({ "attached": "live" });
     if let Some(cursor) = cursor {
         mark["cursor"] = cursor.into();
     }
     if let Some(reason) = reason {
         mark["reason"] = reason.into();
+    }
+    if let Some(notice) = notice {
+        mark["notice"] = notice.into();
     }
     if !session.aside.is_empty() {
         mark["setAside"] = session.set_aside().into();

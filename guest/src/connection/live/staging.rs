@@ -5,7 +5,7 @@
 mod comparing;
 mod plainly;
 
-pub(super) use comparing::Comparison;
+pub(super) use comparing::{Comparison, NotAdopted, TakenOver};
 use plainly::{Plainly, parted, remark_of};
 
 use super::hush::Hush;

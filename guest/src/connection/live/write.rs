@@ -46,6 +46,19 @@ impl LiveSession {
         self.failing.as_ref().is_none_or(|failing| failing.is_due(cx.now())) && self.write(cx, close).is_ok()
     }
 
+    /// The same where what is there is to be looked at, which can be done though nothing can be written. Says whether all is written.
+    pub(in crate::connection) fn write_if_possible<S: Storage, E: Environment>(
+        &mut self,
+        cx: &mut Cx<'_, S, E>,
+    ) -> Result<bool, StorageError> {
+        match self.write(cx, true) {
+            Ok(()) => Ok(true),
+            // What an agent at work says meanwhile is shown as it stands in the log.
+            Err(error) if error.is_not_to_write() && !self.is_in_turn() => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
     fn try_write<S: Storage, E: Environment>(
         &mut self,
         cx: &mut Cx<'_, S, E>,

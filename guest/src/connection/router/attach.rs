@@ -19,7 +19,12 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let is_to_be_opened = |session: &&LiveSession| session.is_detached() || session.owes_opening();
         let open = self.connection.sessions.get(&key).filter(is_to_be_opened);
         let Some((given, follows)) = open.and_then(|open| Some((open.given()?.clone(), open.follows_record()))) else {
-            return Ok(None);
+            // It is there only for what waits to be written: what it was opened with is not known.
+            return if open.is_some() {
+                Err(RpcError::session_not_open(key.id().unwrap_or_default()))
+            } else {
+                Ok(None)
+            };
         };
         let is_detached = open.is_some_and(LiveSession::is_detached);
         // What was said elsewhere is shown as it was said, before the agent tells it in its own way.
@@ -65,7 +70,10 @@ impl<S: Storage, E: Environment> Router<S, E> {
     /// Has the agent open a session that it has open with what its client has given since; `rest` makes what it is asked with, but
     /// for the session's id.
     fn open_as_given(&mut self, key: &Key, rest: impl FnOnce(&Session) -> String) -> Result<(), RpcError> {
-        self.with(key, |session, cx| session.write(cx, true)).unwrap_or(Ok(()))?;
+        if !self.with(key, |session, cx| session.write_if_possible(cx)).unwrap_or(Ok(true))? {
+            // Until that is written it goes on as the agent has it.
+            return Ok(());
+        }
         let session = self.still_stored(key)?;
         let asked = OpenRequest { request: None, rest: rest(&session), wanted: Wanted::Nothing };
         self.with(key, |live, cx| live.open_otherwise(asked, cx)).unwrap_or(Ok(()))

@@ -1,6 +1,5 @@
 //! What comes from the client.
 
-use crate::connection::answer::agent_gone;
 use crate::connection::client_request::ClientRequest;
 use crate::connection::effect::Waiting;
 use crate::connection::generation::Whose;
@@ -163,7 +162,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         if matches!(self.connection.stage, Stage::New) && method != "initialize" {
             return invalid("Invalid request: the first request must be `initialize`".to_owned());
         }
-        self.taken(request).or_else(|| self.connection.agent_gone.then(agent_gone))
+        self.taken(request).or_else(|| self.connection.agent_gone.then(|| self.agent_gone()))
     }
 
     /// Why a request's id cannot be used.

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::connection::answer::{agent_gone, not_stored, not_stored_error};
+use crate::connection::answer::{agent_gone, agent_not_begun, not_stored, not_stored_error};
 use crate::connection::client_request::ClientRequest;
 use crate::connection::effect::Waiting;
 use crate::connection::handled::Handled;
@@ -39,12 +39,20 @@ impl<S: Storage, E: Environment> Router<S, E> {
         for prompt in self.connection.stage.take_held().into_iter().filter(Waiting::is_prompt) {
             self.end_held(&prompt, &because(CLIENT_ENDED), &error);
         }
+        let mut unsaved = 0;
         for key in self.session_keys() {
-            self.with(&key, |session, cx| {
+            let is_unsaved = self.with(&key, |session, cx| {
                 session.end_waiting_prompts(&because(CLIENT_ENDED), &error, cx);
                 session.disconnect(CLIENT_ENDED, &error, cx);
+                let is_unsaved = session.is_unsaved();
                 session.leave(cx);
+                is_unsaved
             });
+            unsaved += u32::from(is_unsaved == Some(true));
+        }
+        if unsaved > 0 {
+            let sessions = if unsaved == 1 { "one session".to_owned() } else { format!("{unsaved} sessions") };
+            self.warn(format!("what was said last in {sessions} could not be stored until the end, and is lost"));
         }
         if self.connection.beaten.take().is_some()
             && let Err(error) = open_marks::leave(&self.store, &self.connection.name)
@@ -57,7 +65,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
     /// The agent is gone: every open request gets its answer, and what was said is kept.
     pub(crate) fn agent_closed(&mut self) {
         self.connection.agent_gone = true;
-        let error = agent_gone();
+        let error = self.agent_gone();
         let mut held = self.connection.stage.take_held();
         for prompt in Waiting::take_prompts(&mut held) {
             self.end_held(&prompt, &because(AGENT_ENDED), &error);
@@ -87,6 +95,15 @@ impl<S: Storage, E: Environment> Router<S, E> {
         // What was being made gets no name any more: what waited for one was about sessions that are known.
         self.release_early();
         self.note_last_folders();
+    }
+
+    /// How requests are answered that only the agent could have answered, which is gone.
+    pub(super) fn agent_gone(&self) -> RpcError {
+        let connection = &self.connection;
+        if connection.stage.is_initialized() {
+            return agent_gone();
+        }
+        agent_not_begun(&self.settings.agent, connection.ended_early.as_deref(), connection.generation.0)
     }
 
     /// A request that waited for the connection to get on fails; a prompt is a turn of its session, if that is open, which has

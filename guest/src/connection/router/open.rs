@@ -93,7 +93,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
     /// Ends the turns that nobody is at any more. They stay as they are where nothing can be written.
     pub(super) fn mend(&self, session: &Session) -> Result<(), StorageError> {
         match mend::mend(&self.store, session, &self.connection.name, self.now()) {
-            Err(StorageError::ReadOnly) => Ok(()),
+            Err(error) if error.is_not_to_write() => Ok(()),
             mended => mended,
         }
     }

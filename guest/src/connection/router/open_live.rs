@@ -28,13 +28,19 @@ impl<S: Storage, E: Environment> Router<S, E> {
         };
         let rest = live.to_open_again(&params.to_open(Some(&session.cwd)), &session);
         let is_otherwise = live.is_wanted_otherwise(&rest);
-        let is_opened = is_otherwise && live.may_be_opened_otherwise();
+        let mut is_opened = is_otherwise && live.may_be_opened_otherwise();
         let may_tell = wanted.is_history() && !live.is_in_turn();
         let is_to_be_compared = may_tell && self.is_to_be_compared(live, &session)?;
-        let tells = may_tell && (is_to_be_compared || self.is_only_with_agent(&session));
+        let is_only_there = self.is_only_with_agent(&session);
+        let mut tells = may_tell && (is_to_be_compared || is_only_there);
         if may_tell || is_opened {
             // What was said here is in the log before that is looked at, or compared with what the agent tells.
-            self.with(key, |live, cx| live.write(cx, true)).unwrap_or(Ok(()))?;
+            let written = self.with(key, |live, cx| {
+                if is_only_there { live.write(cx, true).map(|()| true) } else { live.write_if_possible(cx) }
+            });
+            let is_written = written.unwrap_or(Ok(true))?;
+            is_opened &= is_written;
+            tells &= is_written;
             self.mend(&session)?;
         }
         let opened = self.with(key, |live, cx| {

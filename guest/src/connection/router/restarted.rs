@@ -44,6 +44,9 @@ const CANCEL: &str = "$/cancel_request";
 impl<S: Storage, E: Environment> Router<S, E> {
     /// The agent has ended, in the way that `how` tells people, and another was started in its place.
     pub(crate) fn agent_restarted(&mut self, how: &str) {
+        if !self.connection.stage.is_initialized() {
+            self.connection.ended_early.get_or_insert_with(|| how.to_owned());
+        }
         let queued = self.connection.stage.begin_again();
         let relayed = self.connection.relayed.lose();
         self.lose_relayed_lists();

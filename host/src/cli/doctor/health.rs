@@ -1,9 +1,11 @@
 //! Saying how a store is.
 
 use std::io::Write as _;
+use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
+use super::super::Outcome;
 use super::super::printable::{Form, Out, printable};
 use super::found::Found;
 use crate::component::sessions::Mending;
@@ -23,6 +25,19 @@ pub(super) fn describe(out: &mut Out, path: &str, health: &Health) -> anyhow::Re
     writeln!(out, "Logs:        {} with {} entries", health.logs, health.entries)?;
     writeln!(out, "Search:      {} texts", health.texts)?;
     Ok(())
+}
+
+/// A file into which nothing was ever written is no store yet, and nothing is wrong with it.
+pub(super) fn of_nothing(path: &str, as_json: bool, out: &mut Out) -> Outcome {
+    let health =
+        Health { format: 0, faults: Vec::new(), records: 0, logs: 0, entries: 0, texts: 0, bytes: 0, free_bytes: 0 };
+    if as_json {
+        to_json(out, path, &health, &Found::default())?;
+    } else {
+        writeln!(out, "Store:       {}", printable(path, Form::Line))?;
+        writeln!(out, "Health:      empty: no sessions yet")?;
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Whether that is well, and what can be done where it is not.

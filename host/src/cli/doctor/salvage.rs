@@ -25,6 +25,11 @@ const MOST_PASSES: usize = 4;
 /// Salvages what is in `file` into `target`.
 pub(super) fn salvage(arguments: &Arguments, file: &Path, target: &Path, out: &mut Out) -> Outcome {
     let as_json = arguments.json;
+    anyhow::ensure!(
+        target.symlink_metadata().is_err(),
+        "{} is there already: name a file that is not, the new store is made in it",
+        target.display()
+    );
     let interrupt = Interrupt::listen()?;
     let (salvage, mut new) = Salvage::begin(target)?;
     let read = new.salvage_from(file, || !interrupt.is_set());

@@ -30,6 +30,7 @@ impl Host for Sqlite {
 
     fn scan(&mut self, start: String, end: String, descending: bool, limit: u32, max_bytes: u32) -> Answer<RecordPage> {
         let bounds = Bounds { limit, max_bytes };
+        self.look_for_room();
         answer(records::scan(&self.connection, &start, &end, descending, bounds))
     }
 
@@ -85,12 +86,14 @@ fn of_one_state<T>(connection: &mut Connection, read: impl FnOnce(&Connection) -
 impl Sqlite {
     /// Reads that belong together see one state of the store.
     fn read<T>(&mut self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+        self.look_for_room();
         self.search_memory.give_back(&self.connection, Instant::now)?;
         of_one_state(&mut self.connection, read)
     }
 
     /// The same, with the memory that searches have.
     fn search<T>(&mut self, read: impl FnOnce(&Connection, &mut OwnerNames) -> Result<T>) -> Result<T> {
+        self.look_for_room();
         self.search_memory.take(&self.connection, Instant::now())?;
         let names = &mut self.search_memory.names;
         of_one_state(&mut self.connection, |connection| read(connection, names))
@@ -105,6 +108,7 @@ impl Sqlite {
     }
 
     fn write(&mut self, expected: &[Expectation], writes: &[Write], durability: Durability) -> Result<()> {
+        self.look_for_room();
         self.place.as_ref().map_or(Ok(()), Place::check)?;
         self.set_durability(durability)?;
         let transaction = self.begin_write()?;

@@ -6,8 +6,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags};
+use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, ffi};
 
+use super::awaiting_room::AwaitingRoom;
 use super::kind::{self, Kind};
 use super::patience::Patience;
 use super::place::{self, Place};
@@ -18,6 +19,10 @@ use crate::component::storage::Durability;
 
 /// Statements kept ready. There are some two dozen of them.
 const STATEMENTS: usize = 48;
+
+/// How SQLite says that there is no room for the journal's index, or for what it writes.
+const NO_ROOM: [i32; 4] =
+    [ffi::SQLITE_IOERR_SHMOPEN, ffi::SQLITE_IOERR_SHMSIZE, ffi::SQLITE_IOERR_SHMMAP, ffi::SQLITE_IOERR_WRITE];
 
 /// One store is opened at a time: connections of a process share what they know of a journal, and one that looks whose a
 /// file is must not do so without a right to write for another.
@@ -54,6 +59,7 @@ fn sqlite(builder: &Builder, connection: Connection, place: Option<Place>) -> Sq
         cleaning_failed: None,
         found_clean: None,
         search_memory: SearchMemory::default(),
+        awaiting_room: None,
     }
 }
 
@@ -73,12 +79,30 @@ fn open_file(builder: &Builder, file: &Path) -> Result<Sqlite> {
     if looked == Kind::Foreign {
         return Err(OpenError::Foreign(file.to_owned()));
     }
+    let mut awaiting_room = None;
     let connection = match open_to_write(builder, file) {
-        Err(OpenError::Open { cause, .. }) if is_not_to_write(&cause) => open_to_read(builder, file)?,
+        Err(OpenError::Open { cause, .. }) if is_not_to_write(&cause) => {
+            let opened = open_to_read(builder, file)?;
+            if is_no_room(&cause) {
+                tracing::warn!("the store {} can only be read for now: the disk is full ({cause})", file.display());
+                awaiting_room = Some(AwaitingRoom::new(builder, file.to_owned()));
+            }
+            opened
+        }
         opened => opened?,
     };
     let place = Place::of(file).map_err(|cause| OpenError::Create { path: file.to_owned(), cause })?;
-    Ok(sqlite(builder, connection, Some(place)))
+    Ok(Sqlite { awaiting_room, ..sqlite(builder, connection, Some(place)) })
+}
+
+/// Opens to write what could only be read for want of room, if there is some by now; nobody is waited for.
+pub(super) fn again_to_write(builder: &Builder, file: &Path) -> Option<Connection> {
+    let _alone = OPENING.lock().unwrap_or_else(PoisonError::into_inner);
+    let hasty = Builder { busy_for: Duration::ZERO, ..builder.clone() };
+    let connection = open_to_write(&hasty, file).ok()?;
+    let is_to_write = !connection.is_readonly(MAIN_DB).ok()?;
+    connection.busy_timeout(builder.busy_for).ok()?;
+    is_to_write.then_some(connection)
 }
 
 /// What SQLite could not do, said of this file.
@@ -127,7 +151,14 @@ pub(super) fn too_new(file: &Path, found: i64) -> OpenError {
 
 /// Whether the system does not let the file, or one beside it, be written.
 fn is_not_to_write(error: &rusqlite::Error) -> bool {
-    matches!(error.sqlite_error_code(), Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen))
+    let is_refused = matches!(error.sqlite_error_code(), Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen));
+    is_refused || is_no_room(error)
+}
+
+/// Whether there is no room for what would have to be written.
+fn is_no_room(error: &rusqlite::Error) -> bool {
+    let is_of_room = |error: &ffi::Error| NO_ROOM.contains(&error.extended_code);
+    error.sqlite_error_code() == Some(ErrorCode::DiskFull) || error.sqlite_error().is_some_and(is_of_room)
 }
 
 /// Opens a store that can only be read: the tables have been the same in all versions.
@@ -180,6 +211,25 @@ mod tests {
     use rusqlite::StatementStatus;
 
     use super::*;
+
+    #[test]
+    fn a_store_is_read_where_nothing_can_be_written() {
+        let failed = |code| rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
+        for (code, is_room) in [
+            (ffi::SQLITE_FULL, true),
+            (ffi::SQLITE_IOERR_SHMSIZE, true),
+            (ffi::SQLITE_IOERR_SHMOPEN, true),
+            (ffi::SQLITE_IOERR_WRITE, true),
+            (ffi::SQLITE_CANTOPEN, false),
+            (ffi::SQLITE_READONLY_DBMOVED, false),
+        ] {
+            assert!(is_not_to_write(&failed(code)), "{code}");
+            assert_eq!(is_no_room(&failed(code)), is_room, "{code}");
+        }
+        for code in [ffi::SQLITE_IOERR_READ, ffi::SQLITE_CORRUPT, ffi::SQLITE_NOTADB, ffi::SQLITE_BUSY] {
+            assert!(!is_not_to_write(&failed(code)), "{code}");
+        }
+    }
 
     #[test]
     fn a_statement_is_prepared_once_whatever_it_is_asked_for() {

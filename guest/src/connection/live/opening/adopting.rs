@@ -5,7 +5,7 @@ use super::mixed::Mixed;
 use super::{Comparing, Opening, Others, Target, Wanted};
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
-use crate::connection::live::staging::{Comparison, Recorded, Staging};
+use crate::connection::live::staging::{Comparison, NotAdopted, Recorded, Staging, TakenOver};
 use crate::connection::live::{LiveSession, Phase, Update};
 use crate::connection::showing::Showing;
 use crate::connection::step::Step;
@@ -50,6 +50,23 @@ impl Opening {
             self.behind_answer.take_updates();
         }
         self.has_told = true;
+    }
+
+    /// Whether it goes on without what the agent tells, which the store does not take: there is a history here, and that is shown.
+    fn goes_on_unstaged(&self, error: &StorageError) -> bool {
+        error.is_not_to_write() && self.is_here() && !self.shows_telling
+    }
+
+    /// What the agent has told is a part of the history, as far as it is new.
+    fn adopt(&mut self, adopted: TakenOver) {
+        self.heard = adopted.heard;
+        self.target = Target::Known(adopted.session);
+        if adopted.is_put_off {
+            self.comparing = Comparing::PutOff;
+        }
+        if let Some(attached) = &mut self.attached {
+            attached.adopted = !adopted.is_put_off;
+        }
     }
 
     /// Of a fork of what is not known here, nothing is here but what is told of it as it is made.
@@ -140,7 +157,10 @@ impl LiveSession {
     /// What the agent tells cannot be kept.
     fn not_staged<S: Storage, E: Environment>(&mut self, error: StorageError, cx: &mut Cx<'_, S, E>) {
         let Some(opening) = self.opening_mut() else { return };
-        if opening.comparing != Comparing::Overheard {
+        if opening.goes_on_unstaged(&error) {
+            // The log is what there is.
+            opening.comparing = Comparing::PutOff;
+        } else if opening.comparing != Comparing::Overheard {
             return self.fail(error.into(), cx);
         }
         // It is told more than it needs.
@@ -220,24 +240,23 @@ impl LiveSession {
         let Phase::Opening(opening) = &mut self.phase else { return Ok(()) };
         if let Some(staging) = opening.staging.take() {
             let may_wait = opening.others == Others::Unawaited && !opening.shows_telling;
-            let adopted = match staging.adopt(&opening.target, opening.heard, &agent_id, may_wait, cx)? {
-                Comparison::Made(adopted) => *adopted,
-                Comparison::TooEarly(staging) => {
+            match staging.adopt(&opening.target, opening.heard, &agent_id, may_wait, cx) {
+                Ok(Comparison::Made(adopted)) => {
+                    if let (true, Some(id), Some(rest)) = (opening.shows_telling, key.id(), &adopted.rest) {
+                        cx.notify(id, rest);
+                    }
+                    opening.adopt(*adopted);
+                }
+                Ok(Comparison::TooEarly(staging)) => {
                     opening.staging = Some(*staging);
                     opening.others = Others::AwaitedSince(cx.now());
                     return Ok(());
                 }
-            };
-            if let (true, Some(id), Some(rest)) = (opening.shows_telling, key.id(), &adopted.rest) {
-                cx.notify(id, rest);
-            }
-            opening.heard = adopted.heard;
-            opening.target = Target::Known(adopted.session);
-            if adopted.is_put_off {
-                opening.comparing = Comparing::PutOff;
-            }
-            if let Some(attached) = &mut opening.attached {
-                attached.adopted = !adopted.is_put_off;
+                // What is left of it is removed by whoever finds it. The log is what there is.
+                Err(NotAdopted::Storage(error)) if opening.goes_on_unstaged(&error) => {
+                    opening.comparing = Comparing::PutOff;
+                }
+                Err(error) => return Err(error.into()),
             }
         }
         if opening.showing.is_some() || opening.shows_telling {

@@ -81,7 +81,7 @@ impl Opening {
         let asks = asks_as.as_deref().unwrap_or_default();
         let (staging, tells) = match is_telling_first.then(|| Staging::begin(session, asks, cx)).transpose() {
             // Where nothing can be written what the agent tells cannot be compared: the log is what there is.
-            Err(StorageError::ReadOnly) if source == Source::Compared => (None, false),
+            Err(error) if error.is_not_to_write() && source == Source::Compared => (None, false),
             staging => (staging?, tells),
         };
         let is_to_tell_branch = is_at_work && !was_open && believed == Source::Compared;

@@ -15,7 +15,7 @@ use crate::connection::step::Step;
 use crate::environment::Environment;
 use crate::rpc::{Code, Object, Outcome, RpcError};
 use crate::sessions::vanish;
-use crate::storage::{Storage, StorageError, Write};
+use crate::storage::{Storage, Write};
 use crate::store::{Decision, keys};
 
 /// How long the agent may say nothing of a session that it has open before an earlier request that nobody waits for is no
@@ -295,7 +295,8 @@ impl LiveSession {
             Ok(Decision::put(changed))
         });
         match noted {
-            Ok(_) | Err(StorageError::ReadOnly) => {}
+            Ok(_) => {}
+            Err(error) if error.is_not_to_write() => {}
             Err(error) => cx.push(Effect::NotRecorded(error.to_string())),
         }
     }

@@ -2,6 +2,7 @@
 
 use super::{Kept, Staging};
 use crate::connection::cx::Cx;
+use crate::connection::effect::Effect;
 use crate::connection::live::overheard::{Last, Overheard};
 use crate::connection::live::target::Target;
 use crate::environment::Environment;
@@ -9,7 +10,7 @@ use crate::reconcile::{self, Disputed, Evidence, Heard, Plan, Replayed, Turn, tu
 use crate::rpc::RpcError;
 use crate::sessions::adopt::{self, Adopted, Adoption};
 use crate::sessions::{open_marks, staging};
-use crate::storage::{Result, Storage};
+use crate::storage::{Result, Storage, StorageError};
 use crate::store::{Origin, Session};
 use crate::transcript::{LaidOut, own_words};
 
@@ -32,6 +33,34 @@ pub(in crate::connection::live) enum Comparison {
     Made(Box<TakenOver>),
     /// It has more than the log, which other windows that have the session open may not have written yet.
     TooEarly(Box<Staging>),
+}
+
+/// Why nothing became of what was told.
+#[derive(Debug)]
+pub(in crate::connection::live) enum NotAdopted {
+    Storage(StorageError),
+    Refused(RpcError),
+}
+
+impl From<StorageError> for NotAdopted {
+    fn from(error: StorageError) -> Self {
+        Self::Storage(error)
+    }
+}
+
+impl From<RpcError> for NotAdopted {
+    fn from(error: RpcError) -> Self {
+        Self::Refused(error)
+    }
+}
+
+impl From<NotAdopted> for RpcError {
+    fn from(error: NotAdopted) -> Self {
+        match error {
+            NotAdopted::Storage(error) => error.into(),
+            NotAdopted::Refused(error) => error,
+        }
+    }
 }
 
 impl Staging {
@@ -77,7 +106,7 @@ impl Staging {
         agent_id: &str,
         may_wait: bool,
         cx: &mut Cx<'_, S, E>,
-    ) -> std::result::Result<Comparison, RpcError> {
+    ) -> std::result::Result<Comparison, NotAdopted> {
         let rest = self.end_users(cx).or_else(|| self.end_agents(cx));
         self.close(cx)?;
         match self.reconcile(target, heard, agent_id, may_wait, cx) {
@@ -85,8 +114,9 @@ impl Staging {
             Ok(Some(adopted)) => {
                 if adopted.is_put_off {
                     self.discard(cx);
-                } else {
-                    staging::end(cx.store, cx.connection, &self.log)?;
+                } else if let Err(error) = staging::end(cx.store, cx.connection, &self.log) {
+                    // It is taken over all the same.
+                    cx.push(Effect::NotRecorded(error.to_string()));
                 }
                 Ok(Comparison::Made(Box::new(TakenOver { rest, ..adopted })))
             }
@@ -105,7 +135,7 @@ impl Staging {
         agent_id: &str,
         may_wait: bool,
         cx: &mut Cx<'_, S, E>,
-    ) -> std::result::Result<Option<TakenOver>, RpcError> {
+    ) -> std::result::Result<Option<TakenOver>, NotAdopted> {
         let agent = cx.agent.name.as_str();
         let storage = cx.store.storage();
         let id = target.session().id.clone();
@@ -113,11 +143,11 @@ impl Staging {
         let (mut session, is_new) = match (stored, target) {
             // It was unknown, and is known by another id by now, since this one has become another session's.
             (Some(session), Target::Unknown(_)) if session.id_at(agent) != Some(agent_id) => {
-                return Err(RpcError::session_not_found(&id));
+                return Err(RpcError::session_not_found(&id).into());
             }
             (Some(session), _) => (session, false),
             (None, Target::Unknown(session)) => (session.clone(), true),
-            (None, _) => return Err(RpcError::session_deleted_meanwhile(&id)),
+            (None, _) => return Err(RpcError::session_deleted_meanwhile(&id).into()),
         };
         if session.id_at(agent) != Some(agent_id) {
             // Another session of the agent's has taken this one's place since it was asked; what that one heard is another
@@ -185,7 +215,7 @@ impl Staging {
                 let heard = session.heard_by(agent, agent_id).min(session.length_before(self.asked_at));
                 (session, heard)
             }
-            Adopted::Deleted => return Err(RpcError::session_deleted_meanwhile(&id)),
+            Adopted::Deleted => return Err(RpcError::session_deleted_meanwhile(&id).into()),
         };
         Ok(Some(TakenOver { session, heard, rest: None, is_put_off: plan.disputed == Disputed::Stays }))
     }
