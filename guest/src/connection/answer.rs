@@ -51,13 +51,10 @@ pub(super) fn agent_gone() -> RpcError {
 /// The same where it has not answered `initialize` once. `first`: how it had ended when it was first started again, if it was;
 /// `again`: how often it was.
 pub(super) fn agent_not_begun(name: &str, first: Option<&str>, again: u32) -> RpcError {
-    let mut message =
-        format!("Internal error: the agent ({name}) cannot be used: it has ended before it answered `initialize`");
-    if let Some(how) = first {
-        let times = if again == 1 { "once".to_owned() } else { format!("{again} times") };
-        message.push_str(&format!(" ({how}), also when it was started again ({times})"));
-    }
-    RpcError::new(Code::InternalError, message)
+    let times = if again == 1 { "once".to_owned() } else { format!("{again} times") };
+    let how = first.map(|how| format!(" ({how}), also when it was started again ({times})")).unwrap_or_default();
+    let what = format!("the agent ({name}) cannot be used: it has ended before it answered `initialize`{how}");
+    RpcError::new(Code::InternalError, format!("Internal error: {what}"))
 }
 
 /// How requests are answered that the agent was at when it ended, in the way that `how` tells people.

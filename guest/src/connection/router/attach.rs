@@ -70,7 +70,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
     /// Has the agent open a session that it has open with what its client has given since; `rest` makes what it is asked with, but
     /// for the session's id.
     fn open_as_given(&mut self, key: &Key, rest: impl FnOnce(&Session) -> String) -> Result<(), RpcError> {
-        if !self.with(key, |session, cx| session.write_if_possible(cx)).unwrap_or(Ok(true))? {
+        if !self.with(key, LiveSession::write_if_possible).unwrap_or(Ok(true))? {
             // Until that is written it goes on as the agent has it.
             return Ok(());
         }

@@ -9,7 +9,10 @@ use super::super::Outcome;
 use super::super::printable::{Form, Out, printable};
 use super::found::Found;
 use crate::component::sessions::Mending;
-use crate::store::sqlite::{Damaged, Health};
+use crate::store::sqlite::{Damaged, Fault, Health};
+
+/// What a file of no bytes says.
+const NOTHING: &str = "no sessions yet";
 
 /// Whether nothing is wrong with it.
 pub(super) fn is_good(health: &Health, found: &Found) -> bool {
@@ -27,17 +30,18 @@ pub(super) fn describe(out: &mut Out, path: &str, health: &Health) -> anyhow::Re
     Ok(())
 }
 
-/// A file into which nothing was ever written is no store yet, and nothing is wrong with it.
+/// A file of no bytes: nothing was ever written into it, or all of it is lost, which nobody can tell apart.
 pub(super) fn of_nothing(path: &str, as_json: bool, out: &mut Out) -> Outcome {
-    let health =
-        Health { format: 0, faults: Vec::new(), records: 0, logs: 0, entries: 0, texts: 0, bytes: 0, free_bytes: 0 };
+    let faults = vec![Fault { of: Damaged::File, what: NOTHING.to_owned() }];
+    let health = Health { format: 0, faults, records: 0, logs: 0, entries: 0, texts: 0, bytes: 0, free_bytes: 0 };
     if as_json {
         to_json(out, path, &health, &Found::default())?;
     } else {
         writeln!(out, "Store:       {}", printable(path, Form::Line))?;
-        writeln!(out, "Health:      empty: no sessions yet")?;
+        writeln!(out, "Health:      empty: {NOTHING}")?;
+        writeln!(out, "If there were any, all of the file is lost: neither --rebuild nor --salvage brings them back.")?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(ExitCode::FAILURE)
 }
 
 /// Whether that is well, and what can be done where it is not.

@@ -84,7 +84,10 @@ fn open_file(builder: &Builder, file: &Path) -> Result<Sqlite> {
         Err(OpenError::Open { cause, .. }) if is_not_to_write(&cause) => {
             let opened = open_to_read(builder, file)?;
             if is_no_room(&cause) {
-                tracing::warn!("the store {} can only be read for now: the disk is full ({cause})", file.display());
+                tracing::warn!(
+                    "the store {} can only be read for now: the disk is full, or takes nothing ({cause})",
+                    file.display()
+                );
                 awaiting_room = Some(AwaitingRoom::new(builder, file.to_owned()));
             }
             opened
