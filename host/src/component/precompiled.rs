@@ -5,6 +5,7 @@
 
 use std::ptr::NonNull;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use wasmtime::component::Component;
 use wasmtime::{CustomCodeMemory, Engine};
@@ -14,6 +15,9 @@ use super::cache::Sound;
 /// Whether the embedded engine runs where the system has mapped it together with this program's own code. Its pages come
 /// into memory as they are run and are the same ones for all processes; elsewhere each process copies all 12 MB at its start.
 const IN_PLACE: bool = cfg!(target_os = "linux");
+
+/// Whether it runs there already: wasmtime knows a piece of code by where it is, and has each once. Who loads it again has a copy.
+static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 
 const LENGTH: usize = include_bytes!(concat!(env!("OUT_DIR"), "/engine.cwasm")).len();
 
@@ -47,7 +51,8 @@ impl CustomCodeMemory for MappedForExecution {
 /// Loads the embedded component, with an engine for it alone: that one makes no other code executable.
 pub(super) fn load() -> wasmtime::Result<(Engine, Component)> {
     let mut config = crate::engine_config::config();
-    if IN_PLACE {
+    let is_in_place = IN_PLACE && !IS_TAKEN.swap(true, Ordering::Relaxed);
+    if is_in_place {
         config.with_custom_code_memory(Some(Arc::new(MappedForExecution)));
     }
     let engine = Engine::new(&config)?;
@@ -55,7 +60,7 @@ pub(super) fn load() -> wasmtime::Result<(Engine, Component)> {
     // that is linked here; wasmtime checks the version and the settings before it uses them. They are there as long as the
     // program is, and the system lets nobody write them.
     let component = unsafe {
-        if IN_PLACE {
+        if is_in_place {
             Component::deserialize_raw(&engine, NonNull::from(ENGINE.0.as_slice()))
         } else {
             Component::deserialize(&engine, ENGINE.0.as_slice())
