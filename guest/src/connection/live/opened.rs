@@ -66,10 +66,7 @@ impl LiveSession {
             cx.push(Effect::NotRecorded(error.to_string()));
         }
         self.knows_log(cx);
-        self.late_replay.opened(self.recorder.seen(), cx.now());
-        if !opening.was_open() || opening.is_detached() {
-            self.opened_behind = self.recorder.seen();
-        }
+        self.opens_behind(self.recorder.seen(), &opening, cx);
         self.phase = Phase::Open { turns: Vec::new(), busy: None };
         if request.is_some() {
             self.was_open = true;
@@ -129,6 +126,14 @@ impl LiveSession {
         if request.is_none() && !opening.was_open() {
             // It was opened for its history alone.
             self.close_for_nobody(cx);
+        }
+    }
+
+    /// The agent has it open since the log ended here.
+    fn opens_behind<S: Storage, E: Environment>(&mut self, end: Option<u32>, opening: &Opening, cx: &Cx<'_, S, E>) {
+        self.late_replay.opened(end, cx.now());
+        if !opening.was_open() || opening.is_detached() {
+            self.opened_behind = end;
         }
     }
 

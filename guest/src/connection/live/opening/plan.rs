@@ -56,19 +56,12 @@ impl Opening {
         };
         let asks_as = known.map(|known| known.id.clone());
         let is_unwritten = before == (Before::Detached { is_written: false });
-        // Who asks for a history is to see what was said without the layer up to now.
+        // Who asks for a history is to see what was said without the layer.
         let knows_list = if asked.wanted.is_history() { cx.has_recent_list() } else { cx.knows_list };
-        let is_to_tell = known.is_some() && cx.agent.load && !target.is_fork();
-        let is_at_work = is_to_tell && mend::is_at_work_elsewhere(cx.store, &session.id, cx.connection, cx.now())?;
-        let believed = match source(session, known, knows_list, cx) {
-            // Another window is at a turn: what goes on is the agent's branch that was written to last, and what was said in this
-            // window may stand on another. What the agent tells shows it.
-            Source::Log if is_at_work && !was_open => Source::Compared,
-            source => source,
-        };
+        let goes_on = was_open || target.is_fork();
+        let (believed, is_at_work) = believed(session, known, (goes_on, knows_list), cx)?;
         let source = match believed {
-            // Where another window is at a turn, the agent may have more than the log for a moment, and the other way
-            // round. So it is where the store did not take all that was said.
+            // The agent may have more than the log for a moment, or the other way round, or the store did not take all that was said.
             Source::Compared if is_unwritten || is_at_work => Source::Log,
             source => source,
         };
@@ -84,8 +77,7 @@ impl Opening {
             Err(error) if error.is_not_to_write() && source == Source::Compared => (None, false),
             staging => (staging?, tells),
         };
-        let is_to_tell_branch = is_at_work && !was_open && believed == Source::Compared;
-        let mut plan = ways(&target, tells || is_to_tell_branch);
+        let mut plan = ways(&target, tells || is_at_work && !goes_on && believed == Source::Compared);
         let agent = cx.agent;
         plan.retain(|step| match step {
             Step::Resume => asks_as.is_some() && agent.resume && (!was_open || is_otherwise),
@@ -196,6 +188,23 @@ fn is_its_own<S: Storage, E: Environment>(
     let holder = cx.store.record(keys::agent_session(&cx.agent.name, &known.id))?;
     let is_this = |id: &str| id == session.id;
     Ok(open.is_none_or(is_this) && holder.as_deref().is_none_or(is_this))
+}
+
+/// Where the history is to be had from, and whether another window is at a turn. `goes_on`: the agent goes on with what it has open.
+fn believed<S: Storage, E: Environment>(
+    session: &Session,
+    known: Option<&Known>,
+    (goes_on, knows_list): (bool, bool),
+    cx: &Cx<'_, S, E>,
+) -> Result<(Source, bool), StorageError> {
+    let may_tell = known.is_some() && cx.agent.load;
+    let is_at_work = may_tell && mend::is_at_work_elsewhere(cx.store, &session.id, cx.connection, cx.now())?;
+    Ok(match source(session, known, knows_list, cx) {
+        // What goes on is the agent's branch that was written to last, and what was said in this window may stand on another. What the
+        // agent tells shows it.
+        Source::Log if is_at_work && !goes_on => (Source::Compared, true),
+        source => (source, is_at_work),
+    })
 }
 
 /// Where the history is, as far as can be told before the agent is asked. `knows_list`: what the record has of the agent's own
