@@ -108,15 +108,15 @@ fn a_folder_that_its_user_has_come_to_by_a_link_is_both() {
         id
     });
     assert!(client.close().success());
-    let list = |folder: &Path, cwd: &str, limit: &str| {
+    let shown = |folder: &Path, cwd: &str, limit: &str| {
         let script = r#"cd "$1" && exec "$0" list --json --store "$2" --cwd "$3" --limit "$4""#;
         let launch = Launch::new(Path::new("sh")).args(&["-c", script]).arg(built("acp-sessions")).arg(folder);
         ids(&Ran::of(&launch.arg(scene.store()).args(&[cwd, limit])).printed())
     };
-    let [first, by_link, last, _] = made;
-    assert_eq!(list(&link, ".", "50"), [last.clone(), by_link.clone(), first.clone()]);
-    assert_eq!(list(&link, ".", "2"), [last.clone(), by_link.clone()]);
+    let [oldest, by_link, newest, _] = made;
+    assert_eq!(shown(&link, ".", "50"), [newest.clone(), by_link.clone(), oldest.clone()]);
+    assert_eq!(shown(&link, ".", "2"), [newest.clone(), by_link.clone()]);
     // From the folder itself no links are known, and whoever names a path means that one.
-    assert_eq!(list(&own, ".", "50"), [last, first]);
-    assert_eq!(list(&own, link.to_str().expect("text"), "50"), [by_link]);
+    assert_eq!(shown(&own, ".", "50"), [newest, oldest]);
+    assert_eq!(shown(&own, link.to_str().expect("text"), "50"), [by_link]);
 }
