@@ -83,6 +83,16 @@ fn a_turn_that_is_cut_off_by_a_close_is_marked_where_it_could_not_be_stored() {
     }
 }
 
+/// A session of two turns, of which the second waits for room in a store that is full since the first.
+fn filled_up<'a>(store: &'a Faulty, world: &'a World, capabilities: &Value) -> Desk<'a, Faulty> {
+    let mut desk = Desk::ready(store, world, capabilities);
+    desk.new_session("s1", CWD);
+    turn(&mut desk, FIRST);
+    store.fail(0, usize::MAX, StorageError::Full);
+    assert_eq!(*stored(&turn(&mut desk, SECOND)), false);
+    desk
+}
+
 #[test]
 fn what_waits_for_a_full_store_outlives_a_close_that_cannot_write_it() {
     let closing = json!({"loadSession": true, "sessionCapabilities": {"close": {}, "resume": {}}});
@@ -90,11 +100,7 @@ fn what_waits_for_a_full_store_outlives_a_close_that_cannot_write_it() {
         for method in ["session/close", "session/archive", "session/delete"] {
             for is_closed_again in [true, false] {
                 let (store, world) = (Faulty::default(), World::unrecorded());
-                let mut desk = Desk::ready(&store, &world, &capabilities);
-                desk.new_session("s1", CWD);
-                turn(&mut desk, FIRST);
-                store.fail(0, usize::MAX, StorageError::Full);
-                assert_eq!(*stored(&turn(&mut desk, SECOND)), false);
+                let mut desk = filled_up(&store, &world, &capabilities);
                 let away = json!({"id": "away", "method": method, "params": {"sessionId": "s1"}});
                 let asked = desk.client(away.clone());
                 let out = oblige(&mut desk, asked, &[], "fresh");
@@ -129,11 +135,7 @@ fn what_waits_for_a_full_store_outlives_a_close_that_cannot_write_it() {
 fn what_waits_for_a_full_store_outlives_the_end_of_the_agent_during_a_close() {
     let capabilities = json!({"loadSession": true, "sessionCapabilities": {"close": {}, "resume": {}}});
     let (store, world) = (Faulty::default(), World::unrecorded());
-    let mut desk = Desk::ready(&store, &world, &capabilities);
-    desk.new_session("s1", CWD);
-    turn(&mut desk, FIRST);
-    store.fail(0, usize::MAX, StorageError::Full);
-    assert_eq!(*stored(&turn(&mut desk, SECOND)), false);
+    let mut desk = filled_up(&store, &world, &capabilities);
     desk.client(json!({"id": "away", "method": "session/close", "params": {"sessionId": "s1"}}));
     let out = desk.revive(&capabilities);
     assert_eq!(out.answer("away")["error"]["code"], -32603, "{:?}", out.client);
