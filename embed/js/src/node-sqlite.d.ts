@@ -12,7 +12,8 @@ declare const FileStoreBase: new () => Store;
  */
 export class FileStore extends FileStoreBase {
   /**
-   * @param options `busyFor`: how many milliseconds it waits for other processes that write, all in all where waits follow one another; 10,000
+   * @param options `busyFor`: how many milliseconds it waits for other processes that write, all in all where waits follow one another; 10,000.
+   * As long as they end well there is half of that for each
    * @throws OpenError
    */
   constructor(path: string, options?: { busyFor?: number });

@@ -7,6 +7,7 @@ import { test } from "node:test";
 import sqlite3InitModule from "@sqlite.org/sqlite-wasm";
 
 import { OpenError, openOpfs } from "../src/opfs.js";
+import { CODES } from "../src/sqlite/errors.js";
 import { LEAST, Patience } from "../src/sqlite/patience.js";
 import { SqlStore } from "../src/sqlite/store.js";
 import { WasmDatabase, prepare } from "../src/sqlite/wasm/database.js";
@@ -163,8 +164,46 @@ test("what is waited in a row does not add up, and time restores it", () => {
     now += pause;
     waits.push(patience.begin(now));
     now += waits.at(-1);
-    patience.end(now);
+    patience.end(now, false);
   }
   assert.deepEqual(waits, [10_000, LEAST, LEAST, 3000, 10_000]);
   assert.equal(new Patience(0, now).begin(now), 0);
+});
+
+test("who gets on is not refused for having waited often", () => {
+  const [patience, waits] = [new Patience(10_000, 0), []];
+  let now = 0;
+  for (let nth = 0; nth < 5; nth++) {
+    waits.push(patience.begin(now));
+    now += 4000;
+    patience.end(now, true);
+  }
+  assert.deepEqual(waits, [10_000, 6000, 5000, 5000, 5000]);
+  // One that waits in vain has used up what there was.
+  now += patience.begin(now);
+  patience.end(now, false);
+  assert.equal(patience.begin(now), LEAST);
+});
+
+test("a commit tells its patience whether it had what it waited for", (t) => {
+  let now = 0;
+  t.mock.method(performance, "now", () => now);
+  const database = new WasmDatabase(sqlite3, new sqlite3.oo1.DB());
+  prepare(database, "in memory");
+  const [busy, unavailable] = [Object.assign(new Error("locked"), { resultCode: CODES.busy }), "another process kept it locked for too long"];
+  let isLocked = false;
+  const { run } = database;
+  database.run = (sql, ...bindings) => {
+    if (sql === "BEGIN IMMEDIATE") now += 4000;
+    if (sql === "BEGIN IMMEDIATE" && isLocked) throw busy;
+    run.call(database, sql, ...bindings);
+  };
+  const store = new SqlStore(database, { busyFor: 10_000 });
+  const waits = [];
+  for (isLocked of [false, false, false, true, false]) {
+    if (isLocked) assert.throws(() => store.commit([], [], "relaxed"), { payload: { tag: "unavailable", val: unavailable } });
+    else store.commit([], [], "relaxed");
+    waits.push(Number([...database.rows("PRAGMA busy_timeout")][0][0]));
+  }
+  assert.deepEqual(waits, [10_000, 6000, 5000, 5000, LEAST]);
 });

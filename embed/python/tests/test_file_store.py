@@ -7,6 +7,7 @@ import sys
 import unittest
 from pathlib import Path
 from typing import Any, Callable
+from unittest import mock
 
 import apsw
 import program
@@ -327,9 +328,39 @@ class FileStoreTest(unittest.TestCase):
             now += pause
             waits.append(patience.begin(now))
             now += waits[-1]
-            patience.end(now)
+            patience.end(now, False)
         self.assertEqual(waits, [10, LEAST, LEAST, 3, 10])
         self.assertEqual(Patience(0, now).begin(now), 0)
+
+    def test_who_gets_on_is_not_refused_for_having_waited_often(self) -> None:
+        now, waits = 0.0, []
+        patience = Patience(10, now)
+        for _ in range(5):
+            waits.append(patience.begin(now))
+            now += 4
+            patience.end(now, True)
+        self.assertEqual(waits, [10, 6, 5, 5, 5])
+        # One that waits in vain has used up what there was.
+        now += patience.begin(now)
+        patience.end(now, False)
+        self.assertEqual(patience.begin(now), LEAST)
+
+    def test_a_commit_tells_its_patience_whether_it_had_what_it_waited_for(self) -> None:
+        store, other = self.open(busy_for=0.2), self.open()
+        # When each wait begins, and when it is over.
+        moments = iter([0.0, 0.19, 0.19, 0.29, 0.29, 0.39, 0.39, 0.40])
+        with mock.patch("acp_sessions.sqlite.store.time", mock.Mock(monotonic=lambda: next(moments))):
+            store._patience = Patience(0.2, 0.0)
+            waits = []
+            for is_locked in (False, False, True, False):
+                if is_locked:
+                    other._connection.execute("BEGIN IMMEDIATE")
+                    self.assertEqual(self.told(lambda: store.commit([], [], "relaxed")).tag, "unavailable")
+                    other._connection.execute("ROLLBACK")
+                else:
+                    store.commit([], [], "relaxed")
+                waits.append(store._connection.pragma("busy_timeout"))
+        self.assertEqual(waits, [200, 100, 100, 50])
 
 
 if __name__ == "__main__":

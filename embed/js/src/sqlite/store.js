@@ -132,7 +132,7 @@ export class SqlStore {
     const timeout = Math.round(this.#patience.begin(performance.now()));
     if (timeout !== this.#timeout) this.database.exec(`PRAGMA busy_timeout = ${timeout}`);
     this.#timeout = timeout;
-    transaction(this.database, "IMMEDIATE", write, () => this.#patience.end(performance.now()));
+    transaction(this.database, "IMMEDIATE", write, (well) => this.#patience.end(performance.now(), well));
   }
 
   #setDurability(durability) {

@@ -47,7 +47,8 @@ class FileStore:
     missing, and so are the folders above it, for their owner alone; rights that others have on the file are taken from them. A file that
     cannot be written is opened for reading.
 
-    `busy_for` is how many seconds it waits for other processes that write, all in all where waits follow one another.
+    `busy_for` is how many seconds it waits for other processes that write, all in all where waits follow one another; as long as they end
+    well there is half of that for each.
 
     For one thread at a time; each engine has its own. No other SQLite may have the file open in this process, not Python's `sqlite3`
     either: whichever closes it first drops the locks of both.
@@ -136,10 +137,12 @@ class FileStore:
         """Other processes are waited for no longer than there is patience left. Reads wait for nobody."""
         self._connection.set_busy_timeout(round(self._patience.begin(time.monotonic()) * 1000))
         with ExitStack() as open_till_the_end:
+            has_begun = False
             try:
                 open_till_the_end.enter_context(transaction(self._connection, "IMMEDIATE"))
+                has_begun = True
             finally:
-                self._patience.end(time.monotonic())
+                self._patience.end(time.monotonic(), has_begun)
             yield
 
     def _set_durability(self, durability: Durability) -> None:
