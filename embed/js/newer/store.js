@@ -240,6 +240,13 @@ test("a store that cannot be written is read", (t) => {
   }
 });
 
+test("a store is read where there is no room, and written as soon as there is", (t) => {
+  const path = placeFor(t);
+  within(path, (store) => store.commit([], [put("k", "before")], "relaxed"));
+  assert.equal(execFileSync(process.execPath, [here("without-room.js"), path], { encoding: "utf8" }).trim(), "before read-only after");
+  assert.deepEqual(within(path, (store) => store.get(["k"])), ["after"]);
+});
+
 test("a damaged store says so and is not made worse", (t) => {
   const path = placeFor(t);
   const page = within(path, (store) => {

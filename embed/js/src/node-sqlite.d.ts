@@ -5,7 +5,7 @@ declare const FileStoreBase: new () => Store;
 /**
  * A store in a file that any number of processes share, this package and the program `acp-sessions` among them, by `node:sqlite`. The file is
  * created where it is missing, and so are the folders above it, for their owner alone; rights that others have on it are taken from
- * them. A file that cannot be written is opened for reading.
+ * them. A file that cannot be written is opened for reading; where that is for want of room, it is written to as soon as there is some.
  *
  * An engine has one of its own. No other SQLite may have the file open in this process (`node:sqlite` itself may): whichever closes it first
  * drops the locks of both.

@@ -10,6 +10,7 @@ export { OpenError } from "./sqlite/errors.js";
 export class FileStore extends SqlStore {
   constructor(path, { busyFor = 10_000 } = {}) {
     const file = resolve(path);
-    super(openFile(file, busyFor), { busyFor, check: watched(file) });
+    const { database, againToWrite } = openFile(file, busyFor);
+    super(database, { busyFor, check: watched(file), againToWrite });
   }
 }

@@ -41,6 +41,25 @@ def refused(path):
         return error.reason
 print(globals()[sys.argv[1]](sys.argv[2]))
 """
+# The same where files may not grow, which is to SQLite what a full disk is, until they may again.
+WITHOUT_ROOM = """
+import resource, sys
+from acp_sessions import FileStore, StorageError
+from acp_sessions.sqlite import awaiting_room
+from acp_sessions.storage import Put
+awaiting_room.AGAIN = 0
+_, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+resource.setrlimit(resource.RLIMIT_FSIZE, (0, most))
+with FileStore(sys.argv[1]) as store:
+    [before] = store.get(["k"])
+    try:
+        store.commit([], [Put("k", "after")], "durable")
+    except StorageError as error:
+        said = error.tag
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+    store.commit([], [Put("k", "after")], "durable")
+    print(before, said, *store.get(["k"]))
+"""
 
 
 def as_nobody(function: str, path: Path) -> str:
@@ -228,6 +247,15 @@ class FileStoreTest(unittest.TestCase):
         self.addCleanup(self.folder.chmod, 0o700)
         self.assertEqual(as_nobody("read_only", self.path), "read-only")
         self.assertEqual(as_nobody("refused", empty), "empty-read-only")
+
+    @unittest.skipIf(os.name != "posix", "limits are others there")
+    def test_a_store_is_read_where_there_is_no_room_and_written_as_soon_as_there_is(self) -> None:
+        with FileStore(self.path) as store:
+            store.commit([], [Put("k", "before")], "relaxed")
+        run = subprocess.run([sys.executable, "-c", WITHOUT_ROOM, str(self.path)], capture_output=True, text=True)
+        self.assertEqual((run.stdout.strip(), run.stderr), ("before read-only after", ""))
+        with FileStore(self.path) as store:
+            self.assertEqual(store.get(["k"]), ["after"])
 
     def test_a_damaged_store_says_so_and_is_not_made_worse(self) -> None:
         with FileStore(self.path) as store:

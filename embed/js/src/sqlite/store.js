@@ -38,14 +38,16 @@ export class SqlStore {
   /** What `PRAGMA busy_timeout` stands at. */
   #timeout;
   #check;
+  #againToWrite;
 
   /**
    * @param {object} database is opened, configured and has the tables
    * @param {object} options `busyFor`: how many milliseconds other processes are waited for, all in all where waits follow one another;
-   * `check` throws a `StorageError` where nothing must be written any more
+   * `check` throws a `StorageError` where nothing must be written any more; `againToWrite`, where it can only be read for want of room: gives
+   * a database to write to as soon as there is some
    */
-  constructor(database, { busyFor = 0, check = () => {} } = {}) {
-    [this.database, this.#check] = [database, check];
+  constructor(database, { busyFor = 0, check = () => {}, againToWrite } = {}) {
+    [this.database, this.#check, this.#againToWrite] = [database, check, againToWrite];
     this.#patience = new Patience(busyFor, performance.now());
   }
 
@@ -114,7 +116,16 @@ export class SqlStore {
     });
   }
 
+  /** Writes from now on if it waits for that and can by now: others may, which who only reads does not see. */
+  #lookForRoom() {
+    const database = this.#againToWrite?.();
+    if (!database) return;
+    this.database.close();
+    [this.database, this.#durability, this.#timeout, this.#againToWrite] = [database, "relaxed", undefined, undefined];
+  }
+
   #told(run) {
+    this.#lookForRoom();
     try {
       return run(this.database);
     } catch (error) {

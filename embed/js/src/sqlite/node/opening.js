@@ -2,13 +2,20 @@
 
 import { pathToFileURL } from "node:url";
 
-import { CODES, OpenError, tooNew } from "../errors.js";
+import { CODES, NO_ROOM, OpenError, tooNew } from "../errors.js";
 import { isMarked, kindOf, mark } from "../kind.js";
 import { CURRENT, configure, migrate, version } from "../schema.js";
 import { NodeDatabase, library } from "./database.js";
 import * as place from "./place.js";
 
-/** Opens the store in a file, which is made where it is missing; waits so many milliseconds for other processes. */
+/** How long after an attempt to write to a store that could only be read for want of room it is tried again, in milliseconds. */
+const AGAIN = 1000;
+
+/**
+ * Opens the store in a file, which is made where it is missing; waits so many milliseconds for other processes.
+ *
+ * @returns {{ database: NodeDatabase, againToWrite?: () => NodeDatabase | undefined }} as `SqlStore` takes them
+ */
 export function openFile(path, busyFor) {
   const file = new StoreFile(library(), path, busyFor);
   place.create(file.path);
@@ -29,15 +36,36 @@ class StoreFile {
     try {
       if (this.#retried(() => this.#kind()) === "foreign") throw this.#foreign();
       try {
-        return this.#openToWrite();
+        return { database: this.#openToWrite() };
       } catch (error) {
-        if (![CODES.readOnly, CODES.cannotOpen].includes(codeOf(error))) throw error;
-        return this.#openToRead();
+        const isForRoom = codeOf(error) === CODES.full || NO_ROOM.includes(error?.errcode);
+        if (!isForRoom && ![CODES.readOnly, CODES.cannotOpen].includes(codeOf(error))) throw error;
+        const database = this.#openToRead();
+        return isForRoom ? { database, againToWrite: this.#againToWrite() } : { database };
       }
     } catch (error) {
       if (codeOf(error) === undefined) throw error;
       throw new OpenError("open", `cannot open the session store ${this.path}: ${error.message}`, { cause: error });
     }
+  }
+
+  /** What opens it to write, if there is room by now and it was not tried just before; nobody is waited for. */
+  #againToWrite() {
+    const hasty = new StoreFile(this.#library, this.path, 0);
+    const isThere = place.watched(this.path);
+    let tried = performance.now();
+    return () => {
+      if (performance.now() - tried < AGAIN || !place.isWritable(this.path)) return undefined;
+      tried = performance.now();
+      try {
+        isThere();
+        const database = hasty.#openToWrite();
+        database.exec(`PRAGMA busy_timeout = ${Math.round(this.#busyFor)}`);
+        return database;
+      } catch {
+        return undefined;
+      }
+    };
   }
 
   /** Whose the database is. Nothing is written, neither into it nor beside it. */

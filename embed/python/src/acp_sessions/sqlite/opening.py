@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from pathlib import Path
-from typing import Callable, TypeVar
+from typing import Callable, Optional, TypeVar
 
 import apsw
 
@@ -22,10 +22,19 @@ _OLDEST = (3, 51, 3)
 # so without a right to write for another.
 _opening = threading.Lock()
 
+# How SQLite says that there is no room for the journal's index, or for what it writes.
+_NO_ROOM = {
+    apsw.SQLITE_IOERR_SHMOPEN,
+    apsw.SQLITE_IOERR_SHMSIZE,
+    apsw.SQLITE_IOERR_SHMMAP,
+    apsw.SQLITE_IOERR_WRITE,
+}
+
 Opened = TypeVar("Opened")
 
 
-def open_store(file: Path, busy_for: float) -> apsw.Connection:
+def open_store(file: Path, busy_for: float) -> tuple[apsw.Connection, bool]:
+    """The connection, and whether it can only read for want of room."""
     check_library(apsw.sqlite_lib_version())
     with _opening:
         place.create(file)
@@ -52,11 +61,31 @@ def _foreign(file: Path) -> OpenError:
     return OpenError("foreign", said)
 
 
-def _open(file: Path, busy_for: float) -> apsw.Connection:
+def again_to_write(file: Path, busy_for: float) -> Optional[apsw.Connection]:
+    """Opens to write what could only be read for want of room, if there is some by now; nobody is waited for."""
+    with _opening:
+        try:
+            connection = _open_to_write(file, 0)
+        except (apsw.Error, OpenError, OSError):
+            return None
+    connection.set_busy_timeout(round(busy_for * 1000))
+    return connection
+
+
+def _open(file: Path, busy_for: float) -> tuple[apsw.Connection, bool]:
     try:
-        return _open_to_write(file, busy_for)
+        return _open_to_write(file, busy_for), False
     except (apsw.ReadOnlyError, apsw.CantOpenError):
-        return _open_to_read(file, busy_for)
+        return _open_to_read(file, busy_for), False
+    except apsw.Error as error:
+        if not _is_no_room(error):
+            raise
+        return _open_to_read(file, busy_for), True
+
+
+def _is_no_room(error: apsw.Error) -> bool:
+    """Whether there is no room for what would have to be written."""
+    return isinstance(error, apsw.FullError) or getattr(error, "extendedresult", None) in _NO_ROOM
 
 
 def _open_to_write(file: Path, busy_for: float) -> apsw.Connection:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Callable, Iterator, Optional, TypeVar, Union
@@ -24,6 +24,7 @@ from ..storage import (
     RecordPage,
     Remove,
     Restore,
+    StorageError,
     TextHit,
     TextPage,
     TextScope,
@@ -31,6 +32,7 @@ from ..storage import (
     Write,
 )
 from . import cleaning, logs, records, texts
+from .awaiting_room import AwaitingRoom
 from .errors import told
 from .opening import open_store
 from .patience import Patience
@@ -45,7 +47,7 @@ class FileStore:
     """
     A store in a file that any number of processes share, this package and the program `acp-sessions` among them. It is created where it is
     missing, and so are the folders above it, for their owner alone; rights that others have on the file are taken from them. A file that
-    cannot be written is opened for reading.
+    cannot be written is opened for reading; where that is for want of room, it is written to as soon as there is some.
 
     `busy_for` is how many seconds it waits for other processes that write, all in all where waits follow one another; as long as they end
     well there is half of that for each.
@@ -58,7 +60,8 @@ class FileStore:
 
     def __init__(self, path: Union[str, os.PathLike[str]], *, busy_for: float = 10.0) -> None:
         file = Path(path)
-        self._connection = open_store(file, busy_for)
+        self._connection, is_without_room = open_store(file, busy_for)
+        self._awaiting_room = AwaitingRoom(file, busy_for) if is_without_room else None
         self._place = Place(file)
         # What `PRAGMA synchronous` stands at.
         self._durability: Durability = "relaxed"
@@ -80,6 +83,7 @@ class FileStore:
         return self._read(lambda connection: records.get(connection, keys))
 
     def scan(self, start: str, end: str, descending: bool, limit: int, max_bytes: int) -> RecordPage:
+        self._look_for_room()
         with told():
             return records.scan(self._connection, start, end, descending, limit, max_bytes)
 
@@ -96,6 +100,7 @@ class FileStore:
         return self._read(lambda connection: texts.find(connection, term, scopes))
 
     def text_owners(self, after: Optional[str], limit: int) -> list[str]:
+        self._look_for_room()
         with told():
             return names(self._connection, "owners", after, limit)
 
@@ -103,10 +108,12 @@ class FileStore:
         return self._read(lambda connection: texts.read(connection, owner, start, limit, max_bytes))
 
     def log_names(self, after: Optional[str], limit: int) -> list[str]:
+        self._look_for_room()
         with told():
             return names(self._connection, "logs", after, limit)
 
     def commit(self, expected: list[Expectation], writes: list[Write], durability: Durability) -> None:
+        self._look_for_room()
         self._place.check()
         with told():
             self._set_durability(durability)
@@ -122,6 +129,7 @@ class FileStore:
         Leaves nothing in the file of what was removed by now: the whole file is written anew, and others cannot write meanwhile. Returns whether
         that is done; others that read for long keep the last of it in the journal, for the next time. Not within a call of an engine's.
         """
+        self._look_for_room()
         self._place.check()
         with told():
             self._set_durability("relaxed")
@@ -129,8 +137,20 @@ class FileStore:
 
     def _read(self, read: Callable[[apsw.Connection], Found]) -> Found:
         """Reads that belong together see one state of the store."""
+        self._look_for_room()
         with told(), transaction(self._connection, "DEFERRED"):
             return read(self._connection)
+
+    def _look_for_room(self) -> None:
+        """Opens it to write if it waits for that and can be by now."""
+        if self._awaiting_room is None or not self._awaiting_room.is_due():
+            return
+        with suppress(StorageError):
+            self._place.check()
+            connection = self._awaiting_room.opened()
+            if connection is not None:
+                self._connection.close(True)
+                self._connection, self._durability, self._awaiting_room = connection, "relaxed", None
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
