@@ -1,3 +1,4 @@
+import { ARGUMENTS } from "./arguments.js";
 import { newInstance } from "./instance.js";
 import { bytes, compare } from "./order.js";
 import { refusals } from "./refusals.js";
@@ -5,8 +6,6 @@ import { ends, joined } from "./shortened.js";
 
 /** An instance that is lost this often without anything new having arrived is not started again. */
 const MOST_LOSSES = 3;
-/** Room for whatever comes. */
-const ANY_ROOM = 0xffffffff;
 /** What an instance may say that nobody has read, and have kept, in bytes: more is as good as a trap. */
 const LIMITS = { output: 256 << 20, memos: 256 << 20 };
 
@@ -150,10 +149,11 @@ export class Connection {
   }
 
   /**
-   * Does one of what follows. An instance that says by `ended` that it went while nothing was asked of it is replaced first: what is asked
+   * Does one of what follows, unless it is called with something else than it takes. An instance that says by `ended` that it went while nothing was asked of it is replaced first: what is asked
    * now was not under way in it.
    */
-  *perform(name, ...args) {
+  *perform(name, ...given) {
+    const args = ARGUMENTS[name](...given);
     if (this.#instance?.ended) {
       this.#losses = 0;
       yield* this.#replace(this.#instance.ended);
@@ -161,7 +161,7 @@ export class Connection {
     return yield* this[name](...args);
   }
 
-  *receive(arrivals, clientRoom = ANY_ROOM) {
+  *receive(arrivals, clientRoom) {
     this.#losses = 0;
     const received = yield* this.#call("receive", arrivals, clientRoom);
     // Until what follows is taken: that may be too much.
@@ -169,7 +169,7 @@ export class Connection {
     return yield* this.#takeStep(received, clientRoom);
   }
 
-  *pull(clientRoom = ANY_ROOM) {
+  *pull(clientRoom) {
     return yield* this.#takeStep(yield* this.#call("pull", clientRoom), clientRoom);
   }
 

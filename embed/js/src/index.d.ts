@@ -47,6 +47,7 @@ export interface Step {
  * The engine of one connection, driven as the WIT says of its interface `connection`. An instance that is lost, to a trap or to an
  * exception of the store, is replaced: what was being worked on is answered with an error (-32603), all else goes on.
  *
+ * @throws TypeError from any of these functions, where an argument is none that it takes; nothing has happened then
  * @throws EngineError from any of these functions, where three instances in a row were lost; the connection is at an end then
  */
 export interface Engine {

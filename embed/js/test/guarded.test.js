@@ -106,6 +106,19 @@ test("calls are made one after the other, in the order in which they were asked 
   await engine.close();
 });
 
+test("an argument of a wrong type is refused before anything is handed over, and nothing is lost", async () => {
+  const warnings = [];
+  const engine = await createGuardedEngine({ store: new MemoryStore(), warn: (text) => warnings.push(text) });
+  const content = { tag: "line", val: '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}' };
+  await assert.rejects(engine.receive([{ peer: "client", content: { ...content, val: () => {} } }]), TypeError);
+  await assert.rejects(engine.peerClosed("server"), TypeError);
+  // What is beside it is no part of it, and may be what goes to no other thread.
+  const { outputs } = await engine.receive([{ peer: "client", content: { ...content, more: () => {} }, done: () => {} }]);
+  assert.deepEqual(outputs.map(({ tag }) => tag), ["to-agent"]);
+  assert.deepEqual(warnings, []);
+  await engine.close();
+});
+
 test("a setting that there is not is refused", async () => {
   const opened = createGuardedEngine({ store: new MemoryStore(), settings: { nonsense: 1 } });
   await assert.rejects(opened, (error) => error instanceof Refused && error.tag === "bad-setting");

@@ -117,6 +117,31 @@ test("an engine whose instances are all lost is at an end", async () => {
   assert.throws(() => engine.idle(), EngineError);
 });
 
+test("an argument of a wrong type is refused before anything is handed over, and nothing is lost", async () => {
+  const connection = await prompted();
+  const { engine } = connection;
+  const line = { tag: "line", val: "{}" };
+  const wrong = [
+    () => engine.receive([{ peer: "client", content: { tag: "line", val: { id: 1 } } }]),
+    () => engine.receive([{ peer: "client", content: { tag: "line", val: 5 } }]),
+    () => engine.receive([{ peer: "client", content: { tag: "line", val: Buffer.from("{}") } }]),
+    () => engine.receive([{ peer: "client", content: line }, { jsonrpc: "2.0", id: 1, method: "session/list", params: {} }]),
+    () => engine.receive([{ peer: "Client", content: line }]),
+    () => engine.receive([{ peer: "client", content: { tag: "text", val: "{}" } }]),
+    () => engine.receive([undefined]),
+    () => engine.receive({ peer: "client", content: line }),
+    () => engine.receive([], "much"),
+    () => engine.receive([], -1),
+    () => engine.pull(NaN),
+    () => engine.peerClosed("server"),
+    () => engine.agentRestarted(1),
+  ];
+  for (const call of wrong) assert.throws(call, TypeError, String(call));
+  assert.deepEqual(connection.warnings, []);
+  engine.pull(Infinity);
+  endsWell(connection);
+});
+
 test("a setting that there is not is refused", async () => {
   await assert.rejects(createEngine({ store: new MemoryStore(), settings: { nonsense: 1 } }), (error) => {
     return error instanceof Refused && error.tag === "bad-setting";

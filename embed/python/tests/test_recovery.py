@@ -2,10 +2,10 @@
 
 import json
 import unittest
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Optional, cast
 from unittest import mock
 
-from acp_sessions import Arrival, Engine, EngineError, MemoryStore, Output, Peer, Refused, StorageError
+from acp_sessions import Arrival, Engine, EngineError, ListCriteria, MemoryStore, Output, Peer, Refused, StorageError
 from acp_sessions.refusals import refusals
 from acp_sessions.storage import Durability, Expectation, RecordPage, Write
 
@@ -133,6 +133,28 @@ class Recovery(unittest.TestCase):
         connection = Connection()
         with self.assertRaises(UnicodeEncodeError):
             connection.engine.receive([Arrival("client", "\ud800")])
+        self.assertEqual(connection.warnings, [])
+        self.ends_well(connection)
+
+    def test_an_argument_that_is_wrong_is_refused_and_loses_nothing(self) -> None:
+        connection = Connection()
+        engine: Any = connection.engine
+        wrong: list[tuple[type[Exception], Callable[[], Any]]] = [
+            (ValueError, lambda: engine.receive([Arrival("client", "{}"), Arrival(cast(Any, "Client"), "{}")])),
+            (ValueError, lambda: engine.receive([Arrival("client", "{}", cast(Any, "text"))])),
+            (TypeError, lambda: engine.receive([Arrival("client", cast(Any, b"{}"))])),
+            (TypeError, lambda: engine.receive([{"jsonrpc": "2.0"}])),
+            (TypeError, lambda: engine.receive([], "much")),
+            (ValueError, lambda: engine.peer_closed("foo")),
+            (TypeError, lambda: engine.peer_closed(5)),
+            (TypeError, lambda: engine.agent_restarted(5)),
+            (ValueError, lambda: engine.sessions.list_sessions(ListCriteria(archived=cast(Any, "foo")))),
+            (ValueError, lambda: engine.sessions.check_store("foo")),
+            (TypeError, lambda: engine.sessions.get_session(5)),
+        ]
+        for nth, (error, call) in enumerate(wrong):
+            with self.subTest(nth), self.assertRaises(error):
+                call()
         self.assertEqual(connection.warnings, [])
         self.ends_well(connection)
 

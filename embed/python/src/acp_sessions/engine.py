@@ -32,7 +32,8 @@ class Engine:
 
     An instance that is lost, to a trap, to an exception of the store or to a call that takes too long, is replaced: what was
     being worked on is answered with an error (-32603), all else goes on. Where three instances in a row were lost, a function raises
-    `EngineError`, and the connection is at an end. For one thread at a time.
+    `EngineError`, and the connection is at an end. An argument that is none is a `TypeError` or a `ValueError`, and nothing has happened. For
+    one thread at a time.
 
     `settings` are those of the README of the project. `now` is the time in seconds since 1970, `random` gives as many random bytes as
     it is asked for, `warn` is told what no peer can be told, `folders` knows of folders what there is to be known. `seconds` is what a call may take, time in the store included: it
@@ -228,6 +229,9 @@ class Engine:
 
 
 def _arrivals(arrivals: Sequence[Arrival]) -> list[Any]:
+    for of in arrivals:
+        if not isinstance(of, Arrival):
+            raise TypeError(f"what arrives is an Arrival, and not {of!r}")
     return [record(peer=of.peer, content=Variant(of.kind, of.line)) for of in arrivals]
 
 

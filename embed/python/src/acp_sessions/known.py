@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, Optional
 
 from wasmtime import Store
-from wasmtime.component import Func, ListType, OptionType, RecordType, ResultType, ValType, VariantType
+from wasmtime.component import EnumType, Func, ListType, OptionType, RecordType, ResultType, ValType, VariantType
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,20 @@ class _Result(ResultType):
         return self._is_tagged
 
 
+class _Enum(EnumType):
+    @cached_property
+    def _all(self) -> frozenset[str]:
+        return frozenset(self.names)
+
+    def convert_to_c(self, store: Any, val: Any, ptr: Any) -> None:
+        # Its library finds out in the call, and that loses the instance.
+        if isinstance(val, str) and val not in self._all:
+            raise ValueError(f"{val!r} is none of {', '.join(sorted(self._all))}")
+        super().convert_to_c(store, val, ptr)
+
+
 _KNOWN: dict[type, type] = {
+    EnumType: _Enum,
     RecordType: _Record,
     ListType: _List,
     VariantType: _Variant,
