@@ -2,7 +2,7 @@ import { MessageChannel, Worker } from "node:worker_threads";
 
 import { Connection, EngineError, facade, fillRandom } from "./engine.js";
 import { inTurn } from "./in-turn.js";
-import { ABOUT_FOLDERS } from "./instance.js";
+import { ABOUT_FOLDERS, atOnce } from "./instance.js";
 import { load } from "./load.js";
 
 /** How long a call may take, in milliseconds. */
@@ -56,9 +56,9 @@ class Guarded {
     const workerData = { modules, folder, port: port2, signal, asksNow: now !== undefined, asksRandom: random !== undefined, knows };
     this.#worker = new Worker(new URL("./thread.js", import.meta.url), { workerData, transferList: [port2] });
     const lent = { now, random: (length) => filled(random ?? fillRandom, length) };
-    for (const name of knows) lent[name] = (...args) => folders[name](...args);
+    for (const name of knows) lent[name] = (...args) => atOnce(name, folders[name](...args));
     port.on("message", ({ name, args }) => {
-      port.postMessage(answer(() => (lent[name] ?? store[name].bind(store))(...args)));
+      answer(port, () => (lent[name] ? lent[name](...args) : atOnce(name, store[name](...args))));
       Atomics.store(signal, 0, 1);
       Atomics.notify(signal, 0);
     });
@@ -111,12 +111,12 @@ class Guarded {
   }
 }
 
-/** What the store returns or throws, in a form that goes to another thread. */
-function answer(call) {
+/** Tells the thread what the store returns or throws; what goes to no other thread is thrown here, too. */
+function answer(port, call) {
   try {
-    return { value: call() };
+    port.postMessage({ value: call() });
   } catch (error) {
-    return error?.payload ? { payload: error.payload } : { lost: String(error?.message ?? error) };
+    port.postMessage(error?.payload ? { payload: error.payload } : { lost: String(error?.message ?? error) });
   }
 }
 

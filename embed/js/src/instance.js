@@ -16,13 +16,14 @@ export function newInstance({ instantiate, modules }, store, now, fill, folders)
     return bytes;
   };
   const functions = {};
-  for (const name of FUNCTIONS) functions[name] = (...args) => store[name](...args);
-  functions.searchText = (...args) => textHits(store.searchText(...args));
+  for (const name of FUNCTIONS) functions[name] = (...args) => atOnce(name, store[name](...args));
+  const { searchText } = functions;
+  functions.searchText = (...args) => textHits(searchText(...args));
   const interfaces = {
     "acp:sessions/storage": functions,
     "acp:sessions/folders": {
-      worktrees: (cwd) => (folders?.worktrees ? folders.worktrees(cwd) : []),
-      repositoryOf: (cwd) => folders?.repositoryOf?.(cwd),
+      worktrees: (cwd) => (folders?.worktrees ? atOnce("worktrees", folders.worktrees(cwd)) : []),
+      repositoryOf: (cwd) => atOnce("repositoryOf", folders?.repositoryOf?.(cwd)),
     },
     "wasi:clocks/wall-clock": {
       now() {
@@ -44,6 +45,15 @@ export function newInstance({ instantiate, modules }, store, now, fill, folders)
     imports,
     (module, core) => new WebAssembly.Instance(module, core),
   );
+}
+
+/** What a function of a store or of folders has returned. An engine waits for no promise: what fails in one would count as done. */
+export function atOnce(name, returned) {
+  if (typeof returned?.then !== "function") return returned;
+  // Nobody waits for it, and that it fails must not be the end of the process.
+  returned.then(undefined, () => {});
+  const whose = ABOUT_FOLDERS.includes(name) ? "the folders'" : "the store's";
+  throw new TypeError(`${whose} \`${name}\` has returned a promise: its functions are synchronous`);
 }
 
 /** What a store has. */

@@ -95,6 +95,29 @@ test("the store stays where it is, its errors are answers and its exceptions los
   await engine.close();
 });
 
+test("a store that returns what it may not loses the instance, which says why", async () => {
+  const [store, warnings] = [new MemoryStore(), []];
+  const folders = { worktrees: async () => [] };
+  const engine = await createGuardedEngine({ store, folders, warn: (text) => warnings.push(text) });
+  const say = talk(engine);
+  await say("client", { id: 0, method: "initialize", params: { protocolVersion: 1 } });
+  await say("agent", { id: 0, result: { protocolVersion: 1, agentCapabilities: {} } });
+  const { scan } = store;
+  const wrong = [[async () => {}, /`scan` has returned a promise/], [() => () => {}, /could not be cloned/]];
+  for (const [returns, why] of wrong) {
+    store.scan = (...args) => {
+      store.scan = scan;
+      return returns(...args);
+    };
+    const [answer] = await say("client", { id: 1, method: "session/list", params: {} });
+    assert.deepEqual([answer.id, answer.error.code], [1, -32603]);
+    assert.match(warnings.pop(), why);
+  }
+  const listing = engine.sessions.listSessions({ cwd: "/home/x", archived: "hidden", subagents: false, includeWorktrees: true }, 10, undefined);
+  await assert.rejects(listing, /`worktrees` has returned a promise/);
+  await engine.close();
+});
+
 test("calls are made one after the other, in the order in which they were asked for", async () => {
   const engine = await createGuardedEngine({ store: new MemoryStore() });
   const say = talk(engine);

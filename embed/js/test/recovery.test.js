@@ -88,6 +88,30 @@ test("an error of the store is an answer and loses nothing", async () => {
   endsWell(connection);
 });
 
+test("a store that answers with a promise by mistake loses the instance, which says why, and nothing counts as written", async () => {
+  const connection = await prompted();
+  const { store } = connection;
+  const { commit } = store;
+  store.commit = async () => {
+    store.commit = commit;
+    throw new Error("the disk is on fire");
+  };
+  assert.throws(() => connection.engine.sessions.renameSession("s1", "Title"), (error) => {
+    return error instanceof EngineError && /the store's `commit` has returned a promise/.test(error.message);
+  });
+  assert.notEqual(connection.engine.sessions.getSession("s1").title, "Title");
+  store.get = async (...args) => {
+    delete store.get;
+    return store.get(...args);
+  };
+  const [answer] = connection.say("client", list);
+  assert.deepEqual([answer.id, answer.error.code], [3, -32603]);
+  assert.match(connection.warnings[0], /the store's `get` has returned a promise: its functions are synchronous/);
+  // A promise that fails and that nobody waits for would end the process.
+  await new Promise(setImmediate);
+  endsWell(connection);
+});
+
 test("what is kept of a turn survives an instance that is lost as time passes", async () => {
   const connection = await prompted();
   const update = { sessionUpdate: "agent_message_chunk", content: { type: "text", text: "Half an answer" } };
