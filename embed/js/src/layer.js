@@ -205,6 +205,8 @@ class Layer {
       await this.#close("client");
       this.#to.agent.close();
     }
+    // Where the layer is closed, the client is told first what becomes of what it has asked: it is left when the agent has been.
+    if (this.#isStopped) this.#leaveClient = Infinity;
     if (this.#leaveClient <= now) {
       this.#leaveClient = Infinity;
       this.#to.client.leave();

@@ -162,6 +162,27 @@ test("a layer that is closed ends both sides", async () => {
   assert.deepEqual(await layer.closed, { by: "layer", error: undefined });
 });
 
+test("a prompt that is under way as the layer is closed is answered, though the agent does not end", async () => {
+  const engine = await createEngine({ store: new MemoryStore() });
+  const layer = sessionLayer(engine);
+  const state = {};
+  const waiting = new Promise((resolve) => (state.waiting = resolve));
+  // It goes on until its turn is over, which it never is.
+  echo(state).connect(layer.agent);
+  await assert.rejects(
+    converse(layer.client, async ({ ask }) => {
+      const { sessionId } = await ask(session.new, place);
+      const turn = ask(session.prompt, saying(sessionId, "Please wait here"));
+      await waiting;
+      layer.close();
+      await assert.rejects(turn, { code: -32603 });
+      throw new Error("all as it should");
+    }),
+    /all as it should/,
+  );
+  assert.deepEqual(await layer.closed, { by: "layer", error: undefined });
+});
+
 test("an engine that is at an end ends the connection, and who asked is told", async () => {
   const store = new MemoryStore();
   const engine = await createEngine({ store });
