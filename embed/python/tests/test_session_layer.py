@@ -10,7 +10,8 @@ from unittest import mock
 
 import acp
 from acp.schema import AgentCapabilities
-from acp_sessions import Arrival, Engine, EngineError, FileStore, MemoryStore, Storage, StorageError
+from acp_sessions import Arrival, Engine, EngineError, FileStore, MemoryStore, Peer, Storage, StorageError
+from acp_sessions.aio.streams import Outbox
 from acp_sessions.storage import Append, Durability, Expectation, RecordPage, Write
 from folders import folder
 from sdk import Echo, Scene
@@ -217,6 +218,65 @@ class SessionLayer(unittest.IsolatedAsyncioTestCase):
         await asyncio.wait_for(scene.agent_task, LONG)
         self.assertEqual(said(store, session), "helloYou said hello")
         await scene.connection.close()
+
+    async def test_where_it_is_cancelled_again_and_again_it_comes_to_its_end_all_the_same(self) -> None:
+        store = MemoryStore()
+        scene = await Scene().open(lambda: Engine(store))
+        scene.agent.hold = asyncio.Event()
+        session = await scene.new()
+        turn = asyncio.create_task(scene.prompt(session, "hello"))
+        await scene.client.hear("You said hello")
+        peer_closed, close, loop = Engine.peer_closed, Outbox.close, asyncio.get_running_loop()
+
+        def closed(engine: Engine, peer: Peer) -> None:
+            # In the thread: what is under way is waited for.
+            asyncio.run_coroutine_threadsafe(cancelled(), loop).result()
+            peer_closed(engine, peer)
+
+        async def cancelled() -> None:
+            scene.layer.cancel()
+            # So that it has come to it.
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+
+        def outbox_closed(outbox: Outbox) -> None:
+            close(outbox)
+            scene.layer.cancel()
+
+        with mock.patch.object(Engine, "peer_closed", closed), mock.patch.object(Outbox, "close", outbox_closed):
+            scene.layer.cancel()
+            with self.assertRaises(asyncio.CancelledError):
+                await asyncio.wait_for(asyncio.shield(scene.layer), LONG)
+        left = [getattr(task.get_coro(), "__qualname__", "") for task in asyncio.all_tasks()]
+        self.assertEqual([name for name in left if name.startswith(("_Layer.", "Outbox."))], [])
+        self.assertEqual((await self.refused(turn)).code, -32603)
+        await asyncio.wait_for(scene.agent_task, LONG)
+        self.assertEqual(said(store, session), "helloYou said hello")
+        await scene.connection.close()
+
+    async def test_where_it_is_cancelled_again_as_the_engine_is_made_it_waits_for_that(self) -> None:
+        loop, is_making, may_end, has_ended = asyncio.get_running_loop(), asyncio.Event(), threading.Event(), list[bool]()
+
+        def make() -> Engine:
+            loop.call_soon_threadsafe(is_making.set)
+            may_end.wait(LONG)
+            has_ended.append(True)
+            return Engine(MemoryStore())
+
+        scene = await Scene().open(make, by_sdk=False)
+        await is_making.wait()
+        for _ in range(3):
+            scene.layer.cancel()
+            await asyncio.sleep(0)
+        self.assertFalse(scene.layer.done())
+        may_end.set()
+        with self.assertRaises(asyncio.CancelledError):
+            await asyncio.wait_for(asyncio.shield(scene.layer), LONG)
+        # Nothing is at work any more.
+        self.assertEqual(has_ended, [True])
+        self.assertEqual(await scene.client_end.reader.read(), b"")
+        await scene.agent_task
+        scene.client_end.writer.close()
 
     async def test_an_engine_that_cannot_be_made_closes_both_sides(self) -> None:
         def make() -> Engine:

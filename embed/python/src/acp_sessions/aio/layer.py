@@ -49,7 +49,7 @@ async def session_layer(
     A side is not read while the other does not read what it is told. After an arrival what was recorded is written within `flush_ms`
     milliseconds. When the client ends its output, what it has asked is passed on, the agent's input is ended, and the agent has
     `agent_grace` seconds for what it has to say yet. When the agent ends its output, what was open is answered with an error. Both
-    writers are closed when this returns. Where it is cancelled, what was recorded is written first.
+    writers are closed when this returns. Where it is cancelled, however often, what was recorded is written first.
 
     Raises `EngineError` where the engine was lost again and again, and what `make` raises.
     """
@@ -120,15 +120,20 @@ class _Layer:
                 self._send(refused)
             raise
         finally:
-            for task in (clock, from_client, from_agent):
-                task.cancel()
-            await self._settle()
-            self._to_client.close()
-            self._to_agent.close()
-            await self._until(lambda: to_client.done() and to_agent.done(), LAST_WORDS)
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await _to_its_end(self._loop.create_task(self._finish(tasks)))
+
+    async def _finish(self, tasks: list[asyncio.Task[None]]) -> None:
+        """Does all that is left: of the tasks, two write, and end when what waits is written."""
+        *others, to_client, to_agent = tasks
+        for task in others:
+            task.cancel()
+        await self._settle()
+        self._to_client.close()
+        self._to_agent.close()
+        await self._until(lambda: to_client.done() and to_agent.done(), LAST_WORDS)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     def _leave_client(self) -> None:
         self._to_client.close()
@@ -217,12 +222,7 @@ class _Layer:
 
     async def _in_thread(self, call: Callable[[], Returned]) -> Returned:
         """Where this is cancelled, it ends when the call has."""
-        called = self._loop.run_in_executor(self._thread, call)
-        try:
-            return await asyncio.shield(called)
-        except asyncio.CancelledError:
-            await asyncio.wait([called])
-            raise
+        return await _to_its_end(self._loop.run_in_executor(self._thread, call))
 
     async def _whole(self, work: Coroutine[Any, Any, None]) -> None:
         """Work that is done to its end though whoever waits for it is cancelled: what the engine has said is not lost."""
@@ -253,6 +253,21 @@ class _Layer:
             waiter: asyncio.Future[None] = self._loop.create_future()
             self._waiting.append(waiter)
             await asyncio.wait([waiter], timeout=left)
+
+
+async def _to_its_end(work: asyncio.Future[Returned]) -> Returned:
+    """Waits for its end, however often whoever waits is cancelled meanwhile, which counts when it has come."""
+    cancelled: Optional[asyncio.CancelledError] = None
+    while not work.done():
+        try:
+            await asyncio.wait([work])
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is None:
+        return work.result()
+    # What it has failed with is nobody's any more.
+    work.exception()
+    raise cancelled
 
 
 async def _ended(task: asyncio.Task[None]) -> None:
