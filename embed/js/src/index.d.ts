@@ -1,10 +1,10 @@
 import type * as connection from "../bindings/types/interfaces/acp-sessions-connection.js";
 import type * as folders from "../bindings/types/interfaces/acp-sessions-folders.js";
 import type * as sessions from "../bindings/types/interfaces/acp-sessions-sessions.js";
-import type { StorageError as StorageErrorValue } from "../bindings/types/interfaces/acp-sessions-storage.js";
+import type * as storage from "../bindings/types/interfaces/acp-sessions-storage.js";
 import type { Store } from "./memory.js";
 
-export type { connection, sessions };
+export type { connection, sessions, storage };
 export { MemoryStore, type Store } from "./memory.js";
 
 /**
@@ -82,7 +82,7 @@ export class Refused extends Error {
  * Whatever else a store throws loses the instance.
  */
 export class StorageError extends Error {
-  constructor(tag: StorageErrorValue["tag"], text?: string);
+  constructor(tag: storage.StorageError["tag"], text?: string);
 }
 
 /**

@@ -11,6 +11,8 @@ import {
   type Step,
   type Store,
   type connection,
+  type sessions,
+  type storage,
 } from "acp-sessions";
 import { ndJsonStream, type Stream } from "@agentclientprotocol/sdk";
 import { createEngine as createInPage } from "acp-sessions/web";
@@ -38,6 +40,35 @@ class Mine implements Store {
   };
 }
 
+/** One that is told what is written, and does what another does. */
+class Heard extends MemoryStore {
+  readonly written: storage.Write["tag"][] = [];
+  override get(keys: string[]) {
+    return super.get(keys);
+  }
+  override commit(expected: storage.Expectation[], writes: storage.Write[], durability: storage.Durability) {
+    super.commit(expected, writes, durability);
+    this.written.push(...writes.map(({ tag }) => tag));
+  }
+  override searchText(term: storage.TextTerm, after: storage.TextHit | undefined, limit: number): storage.TextHit[] {
+    return super.searchText(term, after, limit);
+  }
+}
+
+/** The same of one in a file. */
+class Kept extends FileStore {
+  override scan(start: string, end: string, descending: boolean, limit: number, maxBytes: number): storage.RecordPage {
+    return super.scan(start, end, descending, limit, maxBytes);
+  }
+}
+void [new Heard().written, Kept];
+
+// A store has the functions of the interface; what a search has found alone is another.
+type OfInterface = Omit<typeof storage, "searchText">;
+const asThere: { [name in keyof OfInterface]: OfInterface[name] } = new MemoryStore();
+const asHere: Omit<Store, "searchText"> = asThere;
+void asHere;
+
 const engine: Engine = await createEngine({
   store: new Mine(),
   settings: { "flush-ms": 100, "agent-timeout": "60s" },
@@ -60,6 +91,9 @@ const wait: number | undefined = engine.idle();
 engine.peerClosed("agent");
 engine.agentRestarted("exit status: 1");
 const page = engine.sessions.listSessions({ archived: "hidden", subagents: false, includeWorktrees: false, search: "words" }, 50, undefined);
+const criteria: sessions.ListCriteria = { archived: "hidden", subagents: false, includeWorktrees: false };
+void engine.sessions.listSessions(criteria, 50).nextCursor;
+void engine.sessions.changesSince(criteria).position;
 const titles: Array<string | undefined> = page.sessions.map(({ title }) => title);
 const renamed: string = engine.sessions.renameSession("s", "Title");
 void [flags, wait, titles, renamed, page.nextCursor, EngineError];
@@ -72,6 +106,8 @@ try {
 const guarded: GuardedEngine = await createGuardedEngine({ store: new MemoryStore(), milliseconds: 1000 });
 const step: Step = await guarded.receive(arrivals);
 const first: string | undefined = (await guarded.sessions.readTranscript("s", undefined, 10)).updates[0]?.update;
+const secondPage: sessions.Page = await guarded.sessions.listSessions(criteria, 50, (await guarded.sessions.listSessions(criteria, 50)).nextCursor);
+void secondPage;
 await guarded.close();
 void [step, first];
 
@@ -116,6 +152,8 @@ void inBrowser.createEngine({ store: new MemoryStore() });
 new FileStore();
 // @ts-expect-error: an engine needs a store
 void createEngine({});
+// @ts-expect-error: how many are wanted is to be said
+engine.sessions.listSessions(criteria);
 // @ts-expect-error: there is no such peer
 engine.peerClosed("server");
 // @ts-expect-error: there is no such error
