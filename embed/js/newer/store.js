@@ -120,6 +120,20 @@ test("a path may have any characters, and be relative", (t) => {
   store.commit([{ key: "k", value: "v" }], [put("k", "w")], "relaxed");
 });
 
+test("a path may begin with the home folder, as for the program", (t) => {
+  const [top, before, { HOME }] = [folder(t), process.cwd(), process.env];
+  t.after(() => {
+    process.chdir(before);
+    process.env.HOME = HOME;
+  });
+  process.chdir(top);
+  process.env.HOME = join(top, "home");
+  for (const path of ["~/a/sessions.db", "~//sessions.db", "~other/sessions.db", "~"]) within(path);
+  const made = fs.readdirSync(top, { recursive: true, withFileTypes: true }).filter((found) => found.isFile());
+  const paths = made.map(({ parentPath, name }) => join(parentPath, name).slice(top.length + 1));
+  assert.deepEqual(paths.sort(), ["home/a/sessions.db", "home/sessions.db", "~", "~other/sessions.db"].sort());
+});
+
 test("only its owner has rights on it", (t) => {
   const before = process.umask(0);
   t.after(() => process.umask(before));

@@ -12,6 +12,7 @@ declare const FileStoreBase: new () => Store;
  */
 export class FileStore extends FileStoreBase {
   /**
+   * @param path may begin with `~/`, the user's home folder
    * @param options `busyFor`: how many milliseconds it waits for other processes that write, all in all where waits follow one another; 10,000.
    * As long as they end well there is half of that for each
    * @throws OpenError

@@ -122,6 +122,27 @@ class FileStoreTest(unittest.TestCase):
             self.assertEqual(store.get(["k", "m"]), ["v", None])
             self.assertEqual([entry.value for entry in store.read_log("l", 0, ALL, ALL).entries], ["e\0\U0001f600"])
 
+    def test_a_relative_path_stays_what_it_was(self) -> None:
+        before = Path.cwd()
+        self.addCleanup(os.chdir, before)
+        os.chdir(self.folder)
+        with FileStore("sessions.db") as store:
+            os.chdir(before)
+            store.commit([], [Put("k", "v")], "relaxed")
+        with FileStore(self.path) as store:
+            self.assertEqual(store.get(["k"]), ["v"])
+
+    def test_a_path_may_begin_with_the_home_folder_as_for_the_program(self) -> None:
+        before = Path.cwd()
+        os.chdir(self.folder)
+        self.addCleanup(os.chdir, before)
+        with mock.patch.dict(os.environ, {"HOME": str(self.folder / "home"), "USERPROFILE": str(self.folder / "home")}):
+            for path in ("~/a/sessions.db", Path("~") / "sessions.db", "~other/sessions.db", "~"):
+                with FileStore(path) as store:
+                    store.commit([], [Put("k", "v")], "relaxed")
+        made = {str(path.relative_to(self.folder)) for path in self.folder.rglob("*") if path.is_file()}
+        self.assertEqual(made, {"home/a/sessions.db", "home/sessions.db", "~other/sessions.db", "~"})
+
     @unittest.skipIf(os.name != "posix", "rights are others there")
     def test_only_its_owner_has_rights_on_it(self) -> None:
         def rights(path: Path) -> int:

@@ -6,6 +6,7 @@ from typing import Any, Callable, Optional, cast
 from unittest import mock
 
 from acp_sessions import Arrival, Engine, EngineError, ListCriteria, MemoryStore, Output, Peer, Refused, StorageError
+from acp_sessions.instance import Instance, Lost
 from acp_sessions.refusals import refusals
 from acp_sessions.storage import Durability, Expectation, RecordPage, Write
 
@@ -175,6 +176,24 @@ class Recovery(unittest.TestCase):
         with self.assertRaises(Refused) as refused:
             Engine(MemoryStore(), {"nonsense": 1})
         self.assertEqual(refused.exception.tag, "bad-setting")
+
+    def test_what_an_engine_cannot_be_made_with_is_refused(self) -> None:
+        wrong: list[dict[str, Any]] = [
+            *({name: value} for name in ("memory", "seconds", "output", "memos") for value in (0, -5)),
+            {"memory": 4096},
+            {"now": lambda: float("nan")},
+            {"now": lambda: float("inf")},
+        ]
+        for options in wrong:
+            with self.subTest(options), self.assertRaises(ValueError):
+                Engine(MemoryStore(), **options)
+        for name in ("memory", "seconds", "output", "memos"):
+            with self.subTest(name), self.assertRaises(TypeError):
+                Engine(MemoryStore(), **{name: cast(Any, "1")})
+
+    def test_an_engine_that_is_lost_as_it_is_made_says_so(self) -> None:
+        with mock.patch.object(Instance, "call", side_effect=Lost("trap")), self.assertRaises(EngineError):
+            Engine(MemoryStore())
 
     def test_what_the_typed_interface_is_refused_is_told_and_an_instance_that_it_loses_is_replaced(self) -> None:
         connection = Connection()

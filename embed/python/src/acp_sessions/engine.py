@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from pathlib import Path
@@ -40,7 +41,8 @@ class Engine:
     is stopped within a second after that. `memory`, `output` and `memos` are what an instance may use, in bytes. `cache` is the folder
     in which the compiled engine is kept, if not the usual one; `None` compiles it once for each process. `loaded` is another engine.
 
-    Raises `Refused` where a setting is unknown or has a bad value, or the store fails.
+    Raises `Refused` where a setting is unknown or has a bad value, or the store fails; `ValueError` where it cannot be made with what it may
+    use, or `now` tells no time; `EngineError` where it is lost as it is made.
     """
 
     def __init__(
@@ -59,6 +61,9 @@ class Engine:
         cache: Union[Path, Literal["usual"], None] = "usual",
         loaded: Optional[Loaded] = None,
     ) -> None:
+        _check_limits(memory=memory, seconds=seconds, output=output, memos=memos)
+        if not math.isfinite(now()):
+            raise ValueError("`now` tells no time")
         component = loaded or load(usual_cache() if cache == "usual" else cache)
         limits = Limits(memory, seconds)
         self._make: Callable[[], Instance] = lambda: Instance(component, store, now, random, limits, folders)
@@ -79,8 +84,14 @@ class Engine:
         self._refused: list[Output] = []
         # None once it cannot be replaced.
         self._instance: Optional[Instance] = None
-        instance = self._make()
-        self._connect(instance, [])
+        try:
+            instance = self._make()
+        except Lost as lost:
+            raise ValueError(f"the session engine cannot be made with this: {lost}") from lost
+        try:
+            self._connect(instance, [])
+        except Lost as lost:
+            raise EngineError(f"the session engine failed as it was made: {lost}") from lost
         self._instance = instance
         self.sessions = Sessions(self._make)
 
@@ -226,6 +237,14 @@ class Engine:
             instance.call(CONNECTION, "connect", self._settings, kept, _arrivals(lost))
         except Failed as failed:
             raise Refused(failed.error.tag, failed.error.payload) from None
+
+
+def _check_limits(**limits: int) -> None:
+    for name, limit in limits.items():
+        if not isinstance(limit, int):
+            raise TypeError(f"`{name}` is a whole number, and not {limit!r}")
+        if limit < 1:
+            raise ValueError(f"`{name}` is to be more than 0, and is {limit}")
 
 
 def _arrivals(arrivals: Sequence[Arrival]) -> list[Any]:

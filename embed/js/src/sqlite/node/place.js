@@ -1,7 +1,8 @@
 // Where a store lies: its files and folders, for their owner alone whatever the umask, and whether they are still there.
 
 import * as fs from "node:fs";
-import { dirname } from "node:path";
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
 
 import { StorageError } from "../../storage-error.js";
 import { OpenError } from "../errors.js";
@@ -10,6 +11,12 @@ import { OpenError } from "../errors.js";
 const SIDES = ["-wal", "-shm", "-journal"];
 
 const OTHERS = 0o077;
+
+/** As for the program: settings have what no shell has made a home folder of. */
+export function inHome(path) {
+  const below = (process.platform === "win32" ? /^~[\\/]+([^]+)$/ : /^~\/+([^]+)$/).exec(path)?.[1];
+  return below === undefined ? path : join(homedir(), below);
+}
 
 /** The file of an open store: what says that it is still where it was. What is written into one without a name is lost. */
 export function watched(path) {

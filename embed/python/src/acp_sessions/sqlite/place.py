@@ -15,6 +15,17 @@ SIDES = ("-wal", "-shm", "-journal")
 _OTHERS = 0o077
 
 
+def in_home(path: Path) -> Path:
+    """As for the program: settings have what no shell has made a home folder of."""
+    first, *below = path.parts or ("",)
+    if first != "~" or not below:
+        return path
+    try:
+        return Path.home().joinpath(*below)
+    except RuntimeError:
+        return path
+
+
 class Place:
     """The file of an open store."""
 

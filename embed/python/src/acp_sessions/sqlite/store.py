@@ -36,7 +36,7 @@ from .awaiting_room import AwaitingRoom
 from .errors import told
 from .opening import open_store
 from .patience import Patience
-from .place import Place
+from .place import Place, in_home
 from .reading import names
 from .transaction import transaction
 
@@ -46,7 +46,7 @@ Found = TypeVar("Found")
 class FileStore:
     """
     A store in a file that any number of processes share, this package and the program `acp-sessions` among them. It is created where it is
-    missing, and so are the folders above it, for their owner alone; rights that others have on the file are taken from them. A file that
+    missing, and so are the folders above it, for their owner alone; a path may begin with `~/`, the user's home folder; rights that others have on the file are taken from them. A file that
     cannot be written is opened for reading; where that is for want of room, it is written to as soon as there is some.
 
     `busy_for` is how many seconds it waits for other processes that write, all in all where waits follow one another; as long as they end
@@ -59,7 +59,7 @@ class FileStore:
     """
 
     def __init__(self, path: Union[str, os.PathLike[str]], *, busy_for: float = 10.0) -> None:
-        file = Path(path)
+        file = in_home(Path(path)).absolute()
         self._connection, is_without_room = open_store(file, busy_for)
         self._awaiting_room = AwaitingRoom(file, busy_for) if is_without_room else None
         self._place = Place(file)
