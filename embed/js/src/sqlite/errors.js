@@ -7,7 +7,7 @@ const BUSY = "another process kept it locked for too long";
 /** SQLite's primary result codes. */
 export const CODES = { busy: 5, locked: 6, noMemory: 7, readOnly: 8, inputOutput: 10, corrupt: 11, full: 13, cannotOpen: 14, tooBig: 18, notADatabase: 26 };
 
-/** How SQLite says, by its extended result codes, that there is no room for the journal's index (`IOERR_SHMOPEN`, `…SIZE`, `…MAP`) or for what it writes. */
+/** How SQLite says, by its extended result codes, that there is no room for the journal's index (shared memory), or for what it writes. */
 export const NO_ROOM = [18, 19, 21, 3].map((detail) => CODES.inputOutput | (detail << 8));
 
 /** Why a store could not be opened, as a text and as a `reason`. See `node-sqlite.d.ts`. */

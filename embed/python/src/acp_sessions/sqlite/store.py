@@ -46,8 +46,9 @@ Found = TypeVar("Found")
 class FileStore:
     """
     A store in a file that any number of processes share, this package and the program `acp-sessions` among them. It is created where it is
-    missing, and so are the folders above it, for their owner alone; a path may begin with `~/`, the user's home folder; rights that others have on the file are taken from them. A file that
-    cannot be written is opened for reading; where that is for want of room, it is written to as soon as there is some.
+    missing, and so are the folders above it, for their owner alone; rights that others have on the file are taken from them. A file that
+    cannot be written is opened for reading; where that is for want of room, it is written to as soon as there is some. A path may begin with
+    `~/`, the user's home folder.
 
     `busy_for` is how many seconds it waits for other processes that write, all in all where waits follow one another; as long as they end
     well there is half of that for each.
