@@ -41,6 +41,7 @@ mod review;
 mod sum;
 mod summary;
 mod tail;
+mod telling;
 mod text;
 mod together;
 mod told;
