@@ -232,6 +232,15 @@ impl StorageError {
 /// What every read and write of a store returns.
 pub type Result<T> = std::result::Result<T, StorageError>;
 
+/// What came of something that is left where nothing can be written at the moment; none where it was.
+pub fn if_possible<T>(written: Result<T>) -> Result<Option<T>> {
+    match written {
+        Ok(written) => Ok(Some(written)),
+        Err(error) if error.is_not_to_write() => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 /// The number behind a log's last one, for an entry; too large where the log is full.
 pub fn next_seq(end: u32) -> Result<u32> {
     if end < LAST_SEQ { Ok(end + 1) } else { Err(StorageError::TooLarge) }

@@ -19,6 +19,12 @@ pub fn parse(text: &str) -> Option<i64> {
     millis(text).filter(|millis| (0..=LAST).contains(millis))
 }
 
+/// Reads a time that an agent gives to a session of its own. The first moment of 1970 is what many programs write for one that they do not
+/// have, and none of a session.
+pub fn of_session(text: &str) -> Option<i64> {
+    parse(text).filter(|millis| *millis > 0)
+}
+
 /// Whether this is a time that says that there is none.
 pub fn is_none(text: &str) -> bool {
     millis(text) == Some(NONE)
@@ -105,6 +111,20 @@ mod tests {
             assert_eq!(is_none(text), expected, "{text}");
         }
         assert_eq!(parse("0001-01-01T00:00:00Z"), None);
+    }
+
+    #[test]
+    fn no_session_is_of_the_first_moment() {
+        for (text, expected) in [
+            ("1970-01-01T00:00:00Z", None),
+            ("1970-01-01T01:00:00.000+01:00", None),
+            ("1970-01-01", None),
+            ("1970-01-01T00:00:00.001Z", Some(1)),
+            ("1969-12-31", None),
+            ("soon", None),
+        ] {
+            assert_eq!(of_session(text), expected, "{text}");
+        }
     }
 
     #[test]

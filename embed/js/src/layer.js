@@ -199,17 +199,19 @@ class Layer {
       this.#leaveClient = now + HASTE;
       this.#leaveAgent = Math.min(this.#leaveAgent, now + this.#grace);
     }
-    // What it has sent before it left is done first.
-    if (this.#isClientLeaving && (!this.#inside.held || this.#isStopped)) {
+    // Where the layer is closed, the client is told first what becomes of what it has asked: it is left when the agent has been.
+    if (this.#isStopped) this.#leaveClient = Infinity;
+    const isClientLeft = this.#leaveClient <= now;
+    if (isClientLeft) {
+      this.#leaveClient = Infinity;
+      this.#to.client.leave();
+    }
+    // What it has sent before it left is done first, as long as it may read the answers. What waits for the agent longer than that is for
+    // nobody: it need not keep that from the end of its input.
+    if (this.#isClientLeaving && (!this.#inside.held || isClientLeft || this.#isStopped)) {
       this.#isClientLeaving = false;
       await this.#close("client");
       this.#to.agent.close();
-    }
-    // Where the layer is closed, the client is told first what becomes of what it has asked: it is left when the agent has been.
-    if (this.#isStopped) this.#leaveClient = Infinity;
-    if (this.#leaveClient <= now) {
-      this.#leaveClient = Infinity;
-      this.#to.client.leave();
     }
     // Who does not listen any more may still be speaking.
     if (this.#to.agent.isDeaf) this.#leaveAgent = Math.min(this.#leaveAgent, now + HASTE);

@@ -146,6 +146,27 @@ for (const [kind, make] of Object.entries(ENGINES)) {
   });
 }
 
+test("what waits for an agent does not keep the end of its input from it", async () => {
+  const engine = await createEngine({ store: new MemoryStore() });
+  const [agentGrace, begun] = [20_000, performance.now()];
+  const layer = sessionLayer(engine, { agentGrace });
+  const ended = async ({ readable }) => {
+    const reader = readable.getReader();
+    while (!(await reader.read()).done);
+  };
+  // It answers nothing, and ends when its input does, if it is listened to until then.
+  const agent = ended(layer.agent).then(() => layer.agent.writable.close().catch(() => {}));
+  const client = ended(layer.client);
+  const writer = layer.client.writable.getWriter();
+  for (const [id, [method, params]] of [["initialize", { protocolVersion: 1 }], [session.list, {}]].entries()) {
+    await writer.write({ jsonrpc: "2.0", id, method, params });
+  }
+  await writer.close();
+  assert.deepEqual(await layer.closed, { by: "client", error: undefined });
+  await Promise.all([agent, client]);
+  assert.ok(performance.now() - begun < agentGrace / 2);
+});
+
 test("a layer that is closed ends both sides", async () => {
   const engine = await createEngine({ store: new MemoryStore() });
   const layer = sessionLayer(engine, { agentGrace: 0 });

@@ -175,6 +175,20 @@ class SessionLayer(unittest.IsolatedAsyncioTestCase):
             self.assertIn("agent", str(await self.refused(loading)))
         self.assertEqual(await scene.leave(), "client")
 
+    async def test_what_waits_for_an_agent_does_not_keep_the_end_of_its_input_from_it(self) -> None:
+        class Silent(Echo):
+            async def initialize(self, **_: Any) -> Any:
+                await asyncio.Event().wait()
+
+        loop, grace = asyncio.get_running_loop(), 20.0
+        scene = await Scene().open(lambda: Engine(MemoryStore()), by_sdk=False, agent=Silent(), agent_grace=grace)
+        begun = loop.time()
+        for number, (method, params) in enumerate([("initialize", {"protocolVersion": 1}), ("session/list", {})]):
+            request = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+            scene.client_end.writer.write(json.dumps(request).encode() + b"\n")
+        self.assertEqual(await scene.leave(), "client")
+        self.assertLess(loop.time() - begun, grace / 2)
+
     async def test_where_the_agent_ends_what_was_asked_is_answered_with_an_error(self) -> None:
         store = MemoryStore()
         scene = await Scene().open(lambda: Engine(store))

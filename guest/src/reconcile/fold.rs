@@ -525,12 +525,11 @@ impl Fold {
         }
         self.tag = tag;
         let window = self.tag.as_deref().and_then(|tag| tag.get(..WINDOW)).map_or(0, window_number);
-        let (at, one_with) = (places.places(), self.begun);
-        let (mut late, mut mended) = (0, 0);
+        let (mut at, one_with) = (places.places(), self.begun);
         if let Some(made) = made.filter(|_| is_ours) {
-            late = self.ends.late(&at, made.began);
+            let (begun_at, ended_at) = (self.ends.begun_at(&at, made.began), made.ended_at(at.end()));
             self.ends.note(&at, made.ended);
-            mended = made.mended(at.end());
+            at = at.had_between(begun_at, ended_at);
         }
         // What an agent replays has no ends; it came to one if something follows it.
         let finished = match behind {
@@ -570,8 +569,6 @@ impl Fold {
         let has_aside = false;
         self.turns.push(Turn {
             at,
-            late,
-            mended,
             one_with,
             window,
             user,

@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 
 use super::align::align;
 use super::commands;
-use super::draft::{Draft, Told, is_held};
+use super::draft::{Draft, Told};
 use super::joint;
 use super::mingled;
 use super::on_the_whole;
 use super::plan::{Heard, Piece, Plan};
 use super::recut::alike;
 use super::sum::Sum;
+use super::telling::is_held;
 use super::told_apart;
 use super::turn::{Turn, Uncopied};
 

@@ -21,12 +21,11 @@ struct End {
 }
 
 impl Ends {
-    /// How many entries a turn at these places, which was begun at this time, stands behind the place that it would have, had
-    /// it been written at once: that is before the end of what ended later.
-    pub(super) fn late(&self, places: &Places, began: i64) -> u16 {
+    /// Where a turn at these places, which was begun at this time, would begin, had it been written at once: that is before the end
+    /// of what ended later.
+    pub(super) fn begun_at(&self, places: &Places, began: i64) -> u64 {
         let ended_later = self.0.iter().filter(|end| end.time > began && end.at < places.start());
-        let first = ended_later.map(|end| end.at).min();
-        first.map_or(0, |end| u16::try_from(places.start() - (end - 1)).unwrap_or(u16::MAX))
+        ended_later.map(|end| end.at).min().map_or(places.start(), |end| end - 1)
     }
 
     /// A turn at these places came to its end at this time.

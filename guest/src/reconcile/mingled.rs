@@ -15,7 +15,7 @@ use super::joining::{self, Same, is_apart, its_in};
 use super::queued;
 use super::sum::Sum;
 use super::text::Letters;
-use super::together::Together;
+use super::together::{Together, queues};
 use super::turn::{MOST_JOINED, Turn};
 
 /// How many turns that follow each other are looked at.
@@ -255,11 +255,7 @@ impl<'a> Search<'a> {
         let found: BTreeSet<usize> = found.iter().flat_map(|same| &same.turns).copied().collect();
         let mut by_themselves = Vec::new();
         for group in &self.at_once {
-            let mut queues: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-            for at in &self.its[group.clone()] {
-                queues.entry(self.log[*at].one_with).or_default().push(*at);
-            }
-            let queues = queues.into_values().filter(|turns| turns.len() > 1 && is_apart(turns, self.log));
+            let queues = queues(&self.its[group.clone()], self.log);
             for turns in queues.filter(|turns| turns.iter().all(|at| !found.contains(at))) {
                 let Some(told) = self.told_alone(&turns, &taken) else { continue };
                 taken.extend(told.clone());

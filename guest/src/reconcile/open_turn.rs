@@ -49,9 +49,9 @@ pub(super) struct Made {
 }
 
 impl Made {
-    /// How many entries the last one that its own window has written stands before this one, its last.
-    pub(super) fn mended(self, last: u64) -> u16 {
-        if self.is_mended { u16::try_from(last - self.before).unwrap_or(u16::MAX) } else { 0 }
+    /// Where the last entry stands that its own window has written, of a turn whose last is this one.
+    pub(super) fn ended_at(self, last: u64) -> u64 {
+        if self.is_mended { self.before } else { last }
     }
 }
 

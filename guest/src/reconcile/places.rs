@@ -2,14 +2,22 @@
 
 use std::ops::RangeInclusive;
 
-use super::few::Few;
-
 /// The numbers of some entries. Those of a turn are mostly one run; of turns that were spoken at once, in several windows,
 /// each has several.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Places {
     first: Run,
-    more: Few<Run>,
+    /// Of most there is no more to say, which takes the room of a pointer.
+    more: Option<Box<More>>,
+}
+
+/// What there is to say of the entries of some turns.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct More {
+    /// The runs behind the first.
+    runs: Box<[Run]>,
+    late: u64,
+    mended: u64,
 }
 
 /// Numbers without a gap, both ends included.
@@ -22,7 +30,7 @@ struct Run {
 impl Places {
     /// Those of what is not told.
     pub(super) fn none() -> Self {
-        Self { first: Run { from: 1, until: 0 }, more: Few::default() }
+        Self { first: Run { from: 1, until: 0 }, more: None }
     }
 
     /// The first of them.
@@ -32,12 +40,49 @@ impl Places {
 
     /// The last of them.
     pub fn end(&self) -> u64 {
-        self.more.last().unwrap_or(&self.first).until
+        self.all().next_back().unwrap_or(&self.first).until
+    }
+
+    /// Where the first would stand, had it been written when it was made.
+    pub(super) fn begun_at(&self) -> u64 {
+        self.start().saturating_sub(self.late())
+    }
+
+    /// Where the last stands that the window itself has written whose turn it is.
+    pub(super) fn ended_at(&self) -> u64 {
+        self.end().saturating_sub(self.mended())
+    }
+
+    /// How many entries the first stands behind the place that it would have, had it been written when it was made: where several
+    /// windows write, one that cannot write for a while does so behind what others said meanwhile.
+    fn late(&self) -> u64 {
+        self.more.as_ref().map_or(0, |more| more.late)
+    }
+
+    /// How many entries the last one that the turn's own window has written stands before the last: where that window was killed,
+    /// another one has put an end to the turn, which may stand behind what was said meanwhile.
+    fn mended(&self) -> u64 {
+        self.more.as_ref().map_or(0, |more| more.mended)
+    }
+
+    /// The same, begun and ended there.
+    #[must_use]
+    pub(super) fn had_between(mut self, begun_at: u64, ended_at: u64) -> Self {
+        let (late, mended) = (self.start().saturating_sub(begun_at), self.end().saturating_sub(ended_at));
+        if (late, mended) != (self.late(), self.mended()) {
+            let more = self.more.get_or_insert_default();
+            (more.late, more.mended) = (late, mended);
+        }
+        self
+    }
+
+    fn all(&self) -> impl DoubleEndedIterator<Item = &Run> {
+        [&self.first].into_iter().chain(self.more.iter().flat_map(|more| &more.runs))
     }
 
     /// The runs, in order, with a gap after each.
     pub fn runs(&self) -> impl Iterator<Item = RangeInclusive<u64>> + '_ {
-        [&self.first].into_iter().chain(self.more.iter()).map(|run| run.from..=run.until)
+        self.all().map(|run| run.from..=run.until)
     }
 
     /// How many there are.
@@ -45,11 +90,13 @@ impl Places {
         self.runs().map(|run| run.end() - run.start() + 1).sum()
     }
 
-    /// These and those.
+    /// These and those, which are as late as these.
     pub(super) fn with(&self, more: RangeInclusive<u64>) -> Self {
         let mut gathered = Gathered::one(*more.start());
         gathered.0.extend(self.runs().chain([more]).map(|run| Run { from: *run.start(), until: *run.end() }));
-        gathered.places()
+        let all = gathered.places();
+        let (begun_at, ended_at) = (all.start().saturating_sub(self.late()), all.end().saturating_sub(self.mended()));
+        all.had_between(begun_at, ended_at)
     }
 }
 
@@ -103,14 +150,15 @@ impl Gathered {
             joins
         });
         let first = self.0.first().copied().unwrap_or(Run { from: 1, until: 0 });
-        Places { first, more: self.0.split_off(1.min(self.0.len())).into() }
+        let runs = self.0.split_off(1.min(self.0.len()));
+        let more = (!runs.is_empty()).then(|| Box::new(More { runs: runs.into(), ..More::default() }));
+        Places { first, more }
     }
 }
 
 /// The numbers up to this one that are in none of these.
 pub(super) fn gaps<'a>(all: impl Iterator<Item = &'a Places>, until: u64) -> Vec<RangeInclusive<u64>> {
-    let mut runs: Vec<Run> =
-        all.flat_map(|places| [&places.first].into_iter().chain(places.more.iter())).copied().collect();
+    let mut runs: Vec<Run> = all.flat_map(Places::all).copied().collect();
     runs.sort_unstable();
     let mut next = 1;
     let mut gaps = Vec::new();

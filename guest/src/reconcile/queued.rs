@@ -3,11 +3,12 @@
 //! first is answered may come behind the prompt of the second. Where all that the agent tells was said in that turn, in that order, it is
 //! compared as a whole, and stays as it is.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::joining::{Same, is_apart};
+use super::joining::Same;
 use super::sum::Sum;
+use super::together::queues;
 use super::turn::Turn;
 
 /// In how many places of a replay such prompts are looked for.
@@ -24,14 +25,8 @@ pub(super) fn told_in_part(
 ) -> Vec<Same> {
     let found: BTreeSet<usize> = same.iter().flat_map(|same| &same.turns).copied().collect();
     let mut taken: BTreeSet<usize> = same.iter().flat_map(|same| same.told.clone()).collect();
-    let mut queues: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-    for at in its {
-        queues.entry(log[*at].one_with).or_default().push(*at);
-    }
-    let is_free =
-        |turns: &[usize]| turns.len() > 1 && turns.iter().all(|at| !found.contains(at)) && is_apart(turns, log);
     let (mut in_part, mut free) = (Vec::new(), theirs.start);
-    for turns in queues.into_values().filter(|turns| is_free(turns)) {
+    for turns in queues(its, log).filter(|turns| turns.iter().all(|at| !found.contains(at))) {
         let Some(queue) = Queue::of(turns.iter().map(|at| &log[*at])) else { continue };
         let begins = (free..theirs.end).filter(|told| queue.prompts.contains(&replay[*told].first_piece()));
         let told = begins.take(MOST_PLACES).find_map(|first| {

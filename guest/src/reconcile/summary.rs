@@ -7,9 +7,9 @@ use std::ops::RangeInclusive;
 use super::align::{TELLING, align, align_last};
 use super::commands;
 use super::compactions::Compactions;
-use super::draft::is_held;
 use super::places::Places;
 use super::sum::Sum;
+use super::telling::is_held;
 use super::turn::Turn;
 
 /// How many turns are looked at for the one that a summary was made in: commands that were called behind it, and that one.

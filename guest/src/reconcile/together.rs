@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::joining::is_apart;
 use super::turn::Turn;
 
 /// How many turns are one, and where the last of them ends, of some turns.
@@ -27,4 +28,13 @@ impl Together {
     pub(super) fn is_queued(&self, turn: &Turn) -> bool {
         self.0.get(&turn.one_with).is_some_and(|(count, _)| *count > 1)
     }
+}
+
+/// Of these turns of a log, by their places, those of which several are one, together, and which stay as they are beside all others.
+pub(super) fn queues(its: &[usize], log: &[Turn]) -> impl Iterator<Item = Vec<usize>> {
+    let mut all: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    for at in its {
+        all.entry(log[*at].one_with).or_default().push(*at);
+    }
+    all.into_values().filter(|turns| turns.len() > 1 && is_apart(turns, log))
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::align::align;
+use super::beside::Spans;
 use super::mingled;
 use super::turn::Turn;
 use super::{commands, told_apart};
@@ -22,9 +23,9 @@ pub fn told(log: &[Turn], heard: u64, replay: &[Turn]) -> u64 {
     };
     let untold = || log.iter().enumerate().filter(|(at, turn)| !is_told(*at, turn));
     // What another program of the agent's was answered beside a turn that this one has read, it has on another branch.
-    let is_on_other_branch = |at: usize, turn: &Turn| {
-        !pairs.contains_key(&at) && is_its_own(turn) && pairs.keys().any(|told| is_beside(turn, &log[*told]))
-    };
+    let spans = Spans::of(pairs.keys().map(|told| &log[*told]));
+    let is_on_other_branch =
+        |at: usize, turn: &Turn| !pairs.contains_key(&at) && is_its_own(turn) && spans.are_beside(turn);
     let unheard = untold().filter(|(at, turn)| is_on_other_branch(*at, turn)).map(|(_, turn)| turn.at.start()).min();
     let runs = untold().flat_map(|(_, turn)| turn.at.runs());
     let first = runs.filter(|run| *run.end() > heard).map(|run| *run.start()).min();
@@ -36,11 +37,4 @@ pub fn told(log: &[Turn], heard: u64, replay: &[Turn]) -> u64 {
 /// Whether it is a turn of the agent's that has come to its end, which an agent that keeps it would tell.
 fn is_its_own(turn: &Turn) -> bool {
     turn.took_part == Some(true) && turn.is_finished() && !turn.user.is_empty() && !turn.is_command
-}
-
-/// Whether a turn was had while that other one was under way in another window, which may not have written all of it yet.
-fn is_beside(turn: &Turn, other: &Turn) -> bool {
-    let in_two_windows = turn.window != 0 && other.window != 0 && turn.window != other.window;
-    let may_be_before_end = !other.is_finished() || turn.is_begun_before_end_of(other);
-    in_two_windows && other.is_begun_before_end_of(turn) && may_be_before_end
 }

@@ -19,12 +19,6 @@ pub struct Turn {
     /// Its entries. In a transcript they are counted from 1 over all segments, so that an entry's number is the position
     /// behind it; in a log they are the log's own.
     pub at: Places,
-    /// How many entries its first stands behind the place that it would have, had it been written when it was made: where several
-    /// windows write, one that cannot write for a while does so behind what others said meanwhile.
-    pub late: u16,
-    /// How many entries the last one that its own window has written stands before its last: where that window was killed, another
-    /// one has put an end to the turn, which may stand behind what was said meanwhile.
-    pub mended: u16,
     /// The same number for all that readers are given as one turn: a client need not wait for the end of a turn with its
     /// next prompt.
     pub one_with: u32,
@@ -108,12 +102,12 @@ impl Turn {
 
     /// Where its first entry would stand, had it been written when it was made.
     pub(super) fn begun_at(&self) -> u64 {
-        self.at.start().saturating_sub(self.late.into())
+        self.at.begun_at()
     }
 
     /// Where the last entry stands that its own window has written.
     pub(super) fn ended_at(&self) -> u64 {
-        self.at.end().saturating_sub(self.mended.into())
+        self.at.ended_at()
     }
 
     /// Whether it was begun before that other one, in whichever window, had come to its end.
@@ -208,8 +202,7 @@ impl Turn {
         self.is_command &= other.is_command;
         self.user = self.user.followed_by(other.user);
         self.took_part = self.took_part.max(other.took_part);
-        self.late = u16::try_from(self.at.start() - begun_at).unwrap_or(u16::MAX);
-        self.mended = u16::try_from(self.at.end() - ended_at).unwrap_or(u16::MAX);
+        self.at = std::mem::replace(&mut self.at, Places::none()).had_between(begun_at, ended_at);
         let is_of_nothing = other.outcome == Outcome::Nothing && self.outcome != Outcome::Nothing;
         self.outcome = if is_of_nothing { Outcome::CutOff } else { other.outcome };
         self.has_aside |= other.has_aside;

@@ -260,8 +260,19 @@ fn error_object(json: &str) -> String {
 }
 
 impl Malformed {
-    /// How a request that cannot be taken is answered.
-    pub fn to_error(self) -> RpcError {
+    /// How a request of the client's that cannot be taken is answered: what its user may do about it.
+    pub fn of_client(self) -> RpcError {
+        self.of_request(
+            "the line is longer than 16 MiB, the most that a message may have: attach less than 12 MB to it",
+        )
+    }
+
+    /// The same of the agent's, which may be longer.
+    pub fn of_agent(self) -> RpcError {
+        self.of_request("the line is too long to be taken")
+    }
+
+    fn of_request(self, too_long: &str) -> RpcError {
         let (code, kind) = match self {
             Self::NotJson | Self::NotText => (Code::ParseError, "Parse error"),
             Self::NotBearable => (Code::InternalError, "Internal error"),
@@ -270,7 +281,7 @@ impl Malformed {
         let what = match self {
             Self::NotJson => "the line is not JSON",
             Self::NotText => "the line is not UTF-8",
-            Self::TooLong => "the line is longer than 16 MiB",
+            Self::TooLong => too_long,
             Self::NotBearable => "the session engine fails at this line",
             Self::Batch => "batches are not supported; send one message a line",
             Self::NotAMessage | Self::Mixed | Self::Both | Self::Neither => "the line is not a JSON-RPC 2.0 message",

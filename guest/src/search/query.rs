@@ -37,10 +37,13 @@ impl Query {
             return Err(QueryError::TooLong);
         }
         let mut terms: Vec<TextTerm> = Vec::new();
-        // Every second part stands between quotes; a quote that is never closed reaches to the end.
-        for (at, part) in text.split('"').enumerate() {
+        // Every second part stands between quotes. A quote that is never closed reaches to the end, and who is still writing it may be in
+        // the midst of its last word.
+        let mut parts = text.split('"').enumerate().peekable();
+        while let Some((at, part)) = parts.next() {
             if at % 2 == 1 {
-                terms.extend(term(part, false));
+                let is_open = parts.peek().is_none() && !part.ends_with(char::is_whitespace);
+                terms.extend(term(part, is_open));
             } else {
                 terms.extend(part.split_whitespace().filter_map(|word| term(word, true)));
             }
@@ -89,7 +92,12 @@ mod tests {
             ("\"東京 bug\"", vec!["東京+京+bug"]),
             ("都", vec!["都*"]),
             ("\"都\"", vec!["都*"]),
-            ("\"open", vec!["open"]),
+            ("\"open", vec!["open*"]),
+            ("\"login pa", vec!["login+pa*"]),
+            ("\"login page ", vec!["login+page"]),
+            ("\"login page\" \"au", vec!["login+page", "au*"]),
+            ("\"login page\"", vec!["login+page"]),
+            ("bug \"", vec!["bug*"]),
             ("   ", vec![]),
             ("!!", vec![]),
         ] {

@@ -76,7 +76,7 @@ pub fn store<S: Storage>(
 pub fn as_listed(update: &str, is_named: bool, now: i64) -> Option<String> {
     let read = Object::parse_or_empty(update);
     let title = read.get_text("title").and_then(|title| agents_title(&title)).filter(|_| !is_named);
-    let updated = read.get_string("updatedAt").and_then(|text| time::parse(&text)).filter(|at| *at <= now);
+    let updated = read.get_string("updatedAt").and_then(|text| time::of_session(&text)).filter(|at| *at <= now);
     let mut shown = read.clone();
     let is_title_cleared = read.get("title") == Some("null") && !is_named;
     show(&mut shown, "title", title, is_title_cleared);
@@ -127,7 +127,7 @@ pub fn merge(session: &mut Session, update: &str, now: i64) -> bool {
             changed = true;
         }
         Some(updated) => {
-            let updated = serde_json::from_str::<String>(updated).ok().and_then(|text| time::parse(&text));
+            let updated = serde_json::from_str::<String>(updated).ok().and_then(|text| time::of_session(&text));
             if let Some(updated) = updated.filter(|at| *at <= now) {
                 let before = (session.created, session.updated, session.undated);
                 session.date(updated, now);
@@ -235,6 +235,7 @@ mod tests {
             (r#"{"title":"One","updatedAt":"1970-01-01T00:00:02.001Z"}"#, Some(r#"{"title":"One"}"#)),
             (r#"{"title":"One","updatedAt":"0001-01-01T00:00:00Z"}"#, Some(r#"{"title":"One"}"#)),
             (r#"{"title":"One","updatedAt":"1960-01-01T00:00:00Z"}"#, Some(r#"{"title":"One"}"#)),
+            (r#"{"title":"One","updatedAt":"1970-01-01T00:00:00Z"}"#, Some(r#"{"title":"One"}"#)),
             (r#"{"title":"One","updatedAt":"soon"}"#, Some(r#"{"title":"One"}"#)),
             (r#"{"title":5,"updatedAt":5,"_meta":{ }}"#, Some(r#"{"_meta":{ }}"#)),
             (r#"{"updatedAt": null}"#, Some(r#"{"updatedAt": null}"#)),

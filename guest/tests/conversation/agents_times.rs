@@ -95,6 +95,27 @@ fn a_time_that_an_agent_takes_back_is_followed_where_nothing_was_said_here() {
 }
 
 #[test]
+fn a_time_of_the_first_moment_is_none() {
+    let none = ["1970-01-01T00:00:00Z", "1970-01-01T00:00:00.000+00:00"];
+    let untold = [with("x1", &json!({})), with("x2", &json!({})), row("x3", "Three", EARLIER), with("x4", &json!({}))];
+    let shown = times(&mut listing(&Memory::new(), &World::unrecorded(), "a", &json!({}), &untold));
+    assert_eq!(shown[0], json!(["x3", null, EARLIER]));
+    for members in [json!({"updatedAt": none[0]}), json!({"updatedAt": none[1], "lastPromptAt": none[0]})] {
+        for zero in ["x1", "x2", "x4"] {
+            let (store, world) = (Memory::new(), World::unrecorded());
+            let list = untold.clone().map(|row| if row["sessionId"] == zero { with(zero, &members) } else { row });
+            let mut desk = listing(&store, &world, "a", &json!({"loadSession": true}), &list);
+            assert_eq!(times(&mut desk), shown, "{zero} {members}");
+            // Told by itself it is none either.
+            let out = ask_load(&mut desk, "open", "x3");
+            oblige(&mut desk, out, &[], "never").answer("open");
+            desk.agent(update("x3", json!({"sessionUpdate": "session_info_update", "updatedAt": none[0]})));
+            assert_eq!(times(&mut desk), shown, "{zero} {members}");
+        }
+    }
+}
+
+#[test]
 fn when_a_session_was_prompted_is_shown_as_its_agent_says_whatever_else_that_says() {
     let (store, world) = (Memory::new(), World::default());
     let day = |day: u32| format!("2025-09-{day:02}T00:00:00.000Z");

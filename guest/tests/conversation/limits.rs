@@ -22,7 +22,12 @@ fn bad_lines_are_answered_and_the_connection_works_on() {
     }
     let long = Content::TooLong("{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"session/prompt\",\"params\":{".to_owned());
     desk.engine.receive([Arrival { peer: Peer::Client, content: long }]);
-    assert_eq!(desk.pull().client[0]["error"]["code"], -32600);
+    let error = &desk.pull().client[0]["error"];
+    assert_eq!(error["code"], -32600);
+    // Its user hears what to do about it.
+    for words in ["longer than 16 MiB", "attach less than 12 MB"] {
+        assert!(error["message"].as_str().unwrap().contains(words), "{error}");
+    }
 }
 
 #[test]

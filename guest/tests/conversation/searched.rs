@@ -35,6 +35,27 @@ fn sessions_are_found_whatever_script_their_ids_are_in() {
 }
 
 #[test]
+fn a_phrase_that_is_still_being_written_finds_what_it_may_become() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    for (id, words) in [("s1", "The login page is slow"), ("s2", "A page of the login"), ("s3", "Each login pays off")]
+    {
+        desk.new_session(id, CWD);
+        desk.turn(id, words, &["I see"]);
+    }
+    for (words, expected) in [
+        ("\"login p", vec!["s1", "s3"]),
+        ("\"login page", vec!["s1"]),
+        ("\"login pa ", vec![]),
+        ("\"login pa\"", vec![]),
+        ("\"login\" \"is sl", vec!["s1"]),
+        ("\"", vec![]),
+    ] {
+        assert_eq!(found(&mut desk, words), expected, "{words}");
+    }
+}
+
+#[test]
 fn korean_and_japanese_words_are_found_in_either_unicode_form() {
     let (store, world) = (Memory::new(), World::unrecorded());
     let mut desk = Desk::ready(&store, &world, &json!({}));

@@ -345,7 +345,7 @@ fn a_request_of_the_agents_is_read_as_it_was_meant_or_it_learns_why_not() {
         (
             Content::TooLong(r#"{"jsonrpc":"2.0","id":3,"method":"x","params":{"x":"#.to_owned()),
             json!(3),
-            Fails(-32600, "longer than 16 MiB"),
+            Fails(-32600, "too long to be taken"),
         ),
     ];
     for (sent, id, expected) in table {

@@ -1,12 +1,10 @@
 //! A connection on standard input and output.
 
 use std::fs::File;
-use std::io::{self, BufRead as _, IsTerminal as _, PipeReader, Read as _, Write as _, pipe};
+use std::io::{self, IsTerminal as _, PipeReader, Write as _, pipe};
 use std::os::fd::AsFd;
 use std::process::ExitCode;
-use std::sync::mpsc;
-use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use serde_json::{Value, json};
@@ -15,8 +13,10 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use super::Outcome;
 use super::options::{AgentOf, ConnectionOptions};
 use crate::component::Component;
+use crate::component::connection::Content;
 use crate::runner::{Connection, End, Ends, Restart, Started};
 use crate::store::Sqlite;
+use crate::transport::readiness::{self, Watch};
 use crate::transport::{Input, Output, Side};
 
 /// The longest line taken from a client.
@@ -60,25 +60,29 @@ fn refuse(why: &anyhow::Error) {
     if io::stdin().is_terminal() {
         return;
     }
-    let (sender, lines) = mpsc::channel();
-    // It may wait for a client that says nothing until the program ends.
-    let reading = move || {
-        let lines = io::stdin().lock().take(LONGEST_LINE as u64).lines().map_while(Result::ok);
-        lines.take_while(|line| sender.send(line.clone()).is_ok()).for_each(drop);
-    };
-    if thread::Builder::new().spawn(reading).is_err() {
-        return;
-    }
-    let mut patience = FIRST_REQUEST;
-    while let Ok(line) = lines.recv_timeout(patience) {
-        let Ok(message) = serde_json::from_str::<Value>(&line) else { continue };
-        if let (Some(id), true) = (message.get("id"), message.get("method").is_some()) {
+    let Ok(stdin) = io::stdin().as_fd().try_clone_to_owned() else { return };
+    let mut input = Input::new(stdin, LONGEST_LINE);
+    let mut deadline = Instant::now() + FIRST_REQUEST;
+    while !input.has_ended() && is_readable(&input, deadline) {
+        for id in input.read().iter().filter_map(asked_with) {
             let error = json!({ "code": INTERNAL_ERROR, "message": format!("Internal error: {why:#}") });
             // Who does not listen is told on standard error alone.
             let _ = writeln!(io::stdout(), "{}", json!({ "jsonrpc": "2.0", "id": id, "error": error }));
-            patience = NEXT_REQUEST;
+            deadline = Instant::now() + NEXT_REQUEST;
         }
     }
+}
+
+/// Waits until there is something to read, or the end. Not longer than this.
+fn is_readable(input: &Input, deadline: Instant) -> bool {
+    readiness::wait(&[(input.as_fd(), Watch::Read)], Some(deadline)).is_ok_and(|ready| ready == [true])
+}
+
+/// The id of what is asked with a line.
+fn asked_with(line: &Content) -> Option<Value> {
+    let Content::Line(line) = line else { return None };
+    let message: Value = serde_json::from_str(line).ok()?;
+    message.get("id").filter(|_| message.get("method").is_some()).cloned()
 }
 
 /// Standard input and output, without the buffers of the standard library: whole batches are read and written. The

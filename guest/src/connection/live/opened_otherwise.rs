@@ -8,7 +8,7 @@ use super::{LiveSession, Phase, given_where};
 use crate::connection::cx::Cx;
 use crate::environment::Environment;
 use crate::rpc::{Object, is_same};
-use crate::storage::{Result, Storage};
+use crate::storage::{Result, Storage, if_possible};
 use crate::store::{Decision, Session, directory};
 
 impl LiveSession {
@@ -74,10 +74,7 @@ impl LiveSession {
             changed.was_opened_with(&wanted, &before.directories);
             Ok(Decision::put(changed))
         });
-        match changed {
-            Err(error) if !error.is_not_to_write() => Err(error),
-            Ok(_) | Err(_) => Ok(()),
-        }
+        if_possible(changed).map(drop)
     }
 
     /// Why it is not open with what its client has given, where it is not.

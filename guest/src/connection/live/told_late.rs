@@ -8,7 +8,7 @@ use crate::connection::effect::Effect;
 use crate::connection::handled::Handled;
 use crate::environment::Environment;
 use crate::rpc::{self, Object};
-use crate::storage::Storage;
+use crate::storage::{Storage, if_possible};
 use crate::transcript::UpdateKind;
 
 impl LiveSession {
@@ -129,10 +129,8 @@ impl LiveSession {
 
 /// The agent tells all that it has of a conversation behind its answer to a load: from now on its answer is held back.
 fn note_habit<S: Storage, E: Environment>(cx: &mut Cx<'_, S, E>) {
-    match cx.store.note_told_behind(&cx.agent.name) {
-        Ok(()) => {}
-        Err(error) if error.is_not_to_write() => {}
-        Err(error) => cx.push(Effect::Warn(format!("how the agent tells histories could not be noted: {error}"))),
+    if let Err(error) = if_possible(cx.store.note_told_behind(&cx.agent.name)) {
+        cx.push(Effect::Warn(format!("how the agent tells histories could not be noted: {error}")));
     }
 }
 

@@ -122,7 +122,7 @@ impl LiveSession {
 
     fn record_and_show<S: Storage, E: Environment>(&mut self, update: &Update<'_>, cx: &mut Cx<'_, S, E>) -> Handled {
         let is_hidden = self.hides_updates();
-        if update.is_of_settings() && self.is_without_turn() {
+        if self.is_without_turn() && update.is_of_settings() {
             return if is_hidden { Handled::Done } else { self.pass(update, update.update) };
         }
         let is_repeated = self.repeats_state_of_subagent(update, cx);

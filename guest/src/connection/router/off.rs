@@ -89,7 +89,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
                     self.agent_line(rpc::failure(&id, &why.of_answer("agent")));
                 }
             }
-            What::Request(id) => self.send_agent(rpc::failure(&id, &why.to_error())),
+            What::Request(id) => self.send_agent(rpc::failure(&id, &why.of_agent())),
             What::Nameless => {}
         }
     }
@@ -104,9 +104,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
                 // The answer to a request that is open is another one; and of what is not JSON nobody answers for the id.
                 let is_taken = self.taken(&ClientRequest::new(id.clone())).is_some();
                 let id = if is_taken || why == Malformed::NotJson { Id::null() } else { id };
-                self.send_client(rpc::failure(&id, &why.to_error()));
+                self.send_client(rpc::failure(&id, &why.of_client()));
             }
-            What::Nameless => self.send_client(rpc::failure(&Id::null(), &why.to_error())),
+            What::Nameless => self.send_client(rpc::failure(&Id::null(), &why.of_client())),
         }
     }
 

@@ -9,7 +9,7 @@ use crate::connection::router::Router;
 use crate::environment::Environment;
 use crate::rpc::{self, Code, Object, RpcError};
 use crate::sessions::{mend, place};
-use crate::storage::{Storage, StorageError};
+use crate::storage::{Storage, StorageError, if_possible};
 use crate::store::{Origin, Session, State, keys};
 use crate::transcript::{Part, Start};
 
@@ -92,10 +92,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
 
     /// Ends the turns that nobody is at any more. They stay as they are where nothing can be written.
     pub(super) fn mend(&self, session: &Session) -> Result<(), StorageError> {
-        match mend::mend(&self.store, session, &self.connection.name, self.now()) {
-            Err(error) if error.is_not_to_write() => Ok(()),
-            mended => mended,
-        }
+        if_possible(mend::mend(&self.store, session, &self.connection.name, self.now())).map(drop)
     }
 
     /// A session that the layer has never seen: the agent may have it from before the layer came between.

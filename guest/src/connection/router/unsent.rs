@@ -11,7 +11,7 @@ use crate::connection::router::Router;
 use crate::environment::Environment;
 use crate::sessions::given_back::{self, Looker};
 use crate::sessions::unsent;
-use crate::storage::{Result, Storage};
+use crate::storage::{Result, Storage, if_possible};
 use crate::store::Store;
 
 impl<S: Storage, E: Environment> Router<S, E> {
@@ -73,10 +73,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let left = connection.unsent.left.iter().map(|(_, unsent)| &unsent.key);
         let own: BTreeSet<String> = waiting.chain(left).chain(&connection.unsent.over).cloned().collect();
         let looker = Looker { connection: Some(&connection.name), own: &own, lost: &connection.unsent.lost };
-        match look(&self.store, looker) {
-            Ok(()) => {}
-            Err(error) if error.is_not_to_write() => {}
-            Err(error) => self.not_recorded(&error.to_string()),
+        if let Err(error) = if_possible(look(&self.store, looker)) {
+            self.not_recorded(&error.to_string());
         }
     }
 }

@@ -54,7 +54,7 @@ impl Row {
         let meta = row.get_object("_meta");
         let layers = meta.get_object("acp-sessions");
         let created = row.get_string("createdAt").or_else(|| layers.get_string("createdAt"));
-        let time = |member: &str| row.get_string(member).and_then(|text| time::parse(&text));
+        let time = |member: &str| row.get_string(member).and_then(|text| time::of_session(&text));
         (!agent_id.is_empty()).then(|| Self {
             agent_id,
             cwd,
@@ -66,7 +66,7 @@ impl Row {
             state: row.get_string("state").and_then(|state| ActivityState::of_name(&state)),
             forked_from: row.get_string("forkedFrom").filter(|id| !id.is_empty() && id.len() <= keys::LONGEST_ID),
             cost: row.get_some("cost").and_then(Cost::read),
-            created: created.and_then(|text| time::parse(&text)),
+            created: created.and_then(|text| time::of_session(&text)),
             directories: directories(&row),
             archived: row.get_some("archived").and_then(|json| serde_json::from_str(json).ok()),
             meta: meta.to_json(),

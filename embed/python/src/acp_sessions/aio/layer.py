@@ -47,9 +47,10 @@ async def session_layer(
     calls happen in a thread of their own, its store's work included, so that the loop goes on meanwhile.
 
     A side is not read while the other does not read what it is told. After an arrival what was recorded is written within `flush_ms`
-    milliseconds. When the client ends its output, what it has asked is passed on, the agent's input is ended, and the agent has
-    `agent_grace` seconds for what it has to say yet. When the agent ends its output, what was open is answered with an error. Both
-    writers are closed when this returns. Where it is cancelled, however often, what was recorded is written first.
+    milliseconds. When the client ends its output, what it has asked is passed on, as far as that does not wait for the agent longer
+    than half a second, the agent's input is ended, and the agent has what is left of `agent_grace` seconds for what it has to say yet.
+    When the agent ends its output, what was open is answered with an error. Both writers are closed when this returns. Where it is
+    cancelled, however often, what was recorded is written first.
 
     Raises `EngineError` where the engine was lost again and again, and what `make` raises.
     """
@@ -105,8 +106,9 @@ class _Layer:
                 from_client.cancel()
                 self._loop.call_later(LAST_WORDS, self._leave_client)
                 end = self._loop.time() + agent_grace
-                # What it has sent before it left is done first.
-                await self._until(lambda: not self._has_held or is_agent_gone(), agent_grace)
+                # What it has sent before it left is done first, as long as it may read the answers. What waits for the agent longer than
+                # that is for nobody: it need not keep that from the end of its input.
+                await self._until(lambda: not self._has_held or is_agent_gone(), min(LAST_WORDS, agent_grace))
                 await self._whole(self._close("client"))
                 self._to_agent.close()
                 await self._until(is_agent_gone, end - self._loop.time())

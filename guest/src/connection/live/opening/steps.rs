@@ -15,7 +15,7 @@ use crate::connection::step::Step;
 use crate::environment::Environment;
 use crate::rpc::{Code, Object, Outcome, RpcError};
 use crate::sessions::vanish;
-use crate::storage::{Storage, Write};
+use crate::storage::{Storage, Write, if_possible};
 use crate::store::{Decision, keys};
 
 /// How long the agent may say nothing of a session that it has open before an earlier request that nobody waits for is no
@@ -294,10 +294,8 @@ impl LiveSession {
             writes.push(Write::Put { key, value: session.id.clone() });
             Ok(Decision::put(changed))
         });
-        match noted {
-            Ok(_) => {}
-            Err(error) if error.is_not_to_write() => {}
-            Err(error) => cx.push(Effect::NotRecorded(error.to_string())),
+        if let Err(error) = if_possible(noted) {
+            cx.push(Effect::NotRecorded(error.to_string()));
         }
     }
 
