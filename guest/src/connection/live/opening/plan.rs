@@ -1,6 +1,6 @@
 //! Which ways of opening a session are tried, and what the client is shown meanwhile.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::mixed::Mixed;
 use super::{Before, Comparing, OpenRequest, Opening, Others, Target, Wanted};
@@ -147,6 +147,7 @@ impl Opening {
             shows_telling,
             staging,
             comparing,
+            turns_told: BTreeSet::new(),
             overheard: None,
             heard,
             later: Vec::new(),
