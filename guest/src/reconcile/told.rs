@@ -69,7 +69,8 @@ fn read_before_answered(log: &[Turn], replay: &[Turn]) -> Vec<(Vec<Turn>, Turn)>
     let groups = mingled::told_by_prompts(&log, &replay).into_iter().filter_map(|same| {
         let (last, before) = same.turns.split_last()?;
         let last = &log[*last];
-        let is_answered = |turn: &&Turn| is_its_own(turn) && !turn.agent.sum().is_empty() && is_beside(turn, last);
+        let beside = Spans::of(std::iter::once(last));
+        let is_answered = |turn: &&Turn| is_its_own(turn) && !turn.agent.sum().is_empty() && beside.are_beside(turn);
         Some((before.iter().map(|at| &log[*at]).filter(is_answered).cloned().collect(), last.clone()))
     });
     groups.collect()
