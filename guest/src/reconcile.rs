@@ -65,5 +65,5 @@ pub use plan::{Disputed, Heard, Piece, Plan};
 pub use replayed::Replayed;
 pub use sum::Sum;
 pub use text::Text;
-pub use told::{Tells, told, without_other_branches};
+pub use told::{Tells, left_with, told, without_other_branches};
 pub use turn::{Half, Strip, Turn};

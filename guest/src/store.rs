@@ -95,7 +95,7 @@ pub use derived::derived;
 pub use draft::Draft;
 pub use holders::Holders;
 pub use ids::Ids;
-pub use known::{Between, Known};
+pub use known::{Between, Known, Left};
 use latest::Latest;
 pub use layout::Layout;
 pub use listed::{Listed, is_behind};

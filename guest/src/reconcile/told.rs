@@ -76,6 +76,30 @@ fn read_before_answered(log: &[Turn], replay: &[Turn]) -> Vec<(Vec<Turn>, Turn)>
     groups.collect()
 }
 
+/// A plan for a transcript of which the agent's program that wrote last had heard so many entries. Where the agent tells one of several
+/// branches it may go on with that one's, whichever it tells.
+pub fn left_with(plan: Plan, log: &[Turn], left: u64, replay: &[Turn]) -> Plan {
+    let heard = plan.carried(left);
+    if heard >= plan.heard || !tells_one_of_several(log, replay) {
+        return plan;
+    }
+    Plan { heard, unheard: Some(left + 1), heard_behind: Vec::new(), ..plan }
+}
+
+/// Whether an agent tells nothing of a turn of its own in one window, and goes on with one in another.
+fn tells_one_of_several(log: &[Turn], replay: &[Turn]) -> bool {
+    compared(log, replay, |log, _, pairs| {
+        let last = pairs.keys().rfind(|at| is_its_own(&log[**at]));
+        let is_elsewhere =
+            |turn: &Turn, told: &Turn| turn.window != 0 && told.window != 0 && turn.window != told.window;
+        last.is_some_and(|last| {
+            let before =
+                log[..*last].iter().enumerate().filter(|(at, turn)| !pairs.contains_key(at) && is_its_own(turn));
+            before.map(|(_, turn)| turn).any(|turn| is_elsewhere(turn, &log[*last]))
+        })
+    })
+}
+
 /// What is made of the turns of both, and of which of them are the same.
 fn compared<T>(log: &[Turn], replay: &[Turn], make: impl FnOnce(&[Turn], &[Turn], &BTreeMap<usize, usize>) -> T) -> T {
     let (log, replay) = told_apart::joined(log, replay);

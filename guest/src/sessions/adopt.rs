@@ -13,7 +13,7 @@ use super::removal;
 use crate::environment::Environment;
 use crate::reconcile::{Disputed, Piece, Plan};
 use crate::storage::{Durability, Expectation, Result, Storage, StorageError, Write, next_seq};
-use crate::store::{Changed, Decision, Holders, Origin, Session, Store, keys};
+use crate::store::{Changed, Decision, Holders, Left, Origin, Session, Store, keys};
 use crate::transcript::{Entry, Kind};
 
 use layout::{Layout, append};
@@ -82,6 +82,7 @@ pub fn adopt<S: Storage>(store: &Store<S>, adoption: &Adoption<'_>) -> Result<Ad
             for (name, known) in &mut session.agents {
                 known.since = adoption.plan.carried(known.since);
                 known.uncopied = known.uncopied.iter().filter_map(|part| adoption.plan.moved(*part)).collect();
+                known.left = known.left.map(|left| Left { heard: adoption.plan.carried(left.heard), ..left });
                 if name != agent {
                     known.heard = adoption.plan.carried(known.heard);
                 }
@@ -190,6 +191,7 @@ pub(super) fn put_in<S: Storage>(
     for known in session.agents.values_mut() {
         known.since = plan.carried(known.since);
         known.uncopied = known.uncopied.iter().filter_map(|part| plan.moved(*part)).collect();
+        known.left = known.left.map(|left| Left { heard: plan.carried(left.heard), ..left });
         known.heard = plan.carried(known.heard);
     }
     Ok(true)

@@ -65,6 +65,10 @@ pub struct Known {
     /// 1970: that alone moves the time that some lists give. Of openings those before which its own list was read not long ago.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub touched: Vec<(i64, i64)>,
+    /// Where one of its programs let go of the session last, without having heard all: another one, if each has a branch of its own,
+    /// may go on with that one's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left: Option<Left>,
     /// The time of last activity that its own list gave last; milliseconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub listed: Option<i64>,
@@ -90,6 +94,15 @@ pub struct Known {
     /// affair.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub told_title: bool,
+}
+
+/// What a program of an agent's had heard of a session that it let go of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Left {
+    /// So many entries of the transcript.
+    pub heard: u64,
+    /// When it let go of it; milliseconds since 1970.
+    pub at: i64,
 }
 
 /// What was said in a session without the layer before a turn through it, as far as is known.
@@ -118,6 +131,7 @@ impl Known {
             listed_before: None,
             compared: None,
             touched: Vec::new(),
+            left: None,
             listed: None,
             untimed: false,
             archived: false,
@@ -162,6 +176,8 @@ impl Known {
 
     /// A turn of it through the layer has ended at this time, however it did.
     pub fn turn_ended(&mut self, at: i64) {
+        // Who had it has written to the session last.
+        self.left = None;
         self.ended = Some(at).filter(|at| self.last_turn.is_none_or(|(_, ended)| ended < *at));
     }
 
@@ -179,11 +195,21 @@ impl Known {
     }
 
     /// It has let go of its session by a close, or its program has ended, or is about to: what it writes then need not be anything that
-    /// was said. What its list gave by then it does not give because of that.
-    pub fn was_let_go(&mut self, at: i64) {
+    /// was said. What its list gave by then it does not give because of that. `heard`: how many entries of the transcript that
+    /// program has heard, if not all.
+    pub fn was_let_go(&mut self, at: i64, heard: Option<u64>) {
         let ended = (at.saturating_sub(ENDED), at);
         let was_listed = self.listed.is_some_and(|listed| is_within(listed, ended));
+        self.left = heard.map(|heard| Left { heard, at });
         self.was_touched((if was_listed { at } else { ended.0 }, at.saturating_add(ENDING)));
+    }
+
+    /// How many entries of the transcript the program had heard that has written to its session last, as it let go of it, which the
+    /// agent's own list shows; none if all, as far as is known.
+    pub fn left_with(&self) -> Option<u64> {
+        let wrote = |left: &Left| (left.at.saturating_sub(ENDED), left.at.saturating_add(ENDING));
+        let was_last = |left: &Left| self.listed.is_some_and(|listed| is_within(listed, wrote(left)));
+        self.left.filter(was_last).map(|left| left.heard)
     }
 
     /// The window that had its session open was heard of last while its heartbeat was good until then, and its program has ended with it.
@@ -331,19 +357,19 @@ mod tests {
             times.iter().map(is_sign).collect::<Vec<bool>>()
         };
         // Its program may have ended by then, or is about to.
-        known.was_let_go(150_500);
+        known.was_let_go(150_500, None);
         assert_eq!(
             moved_on(&known, &[149_000, 150_249, 150_250, 158_123, 160_501, 162_000]),
             [true, true, false, false, true, true]
         );
         // What its list gave before, it does not give because of that.
         known.listed = Some(200_300);
-        known.was_let_go(200_500);
+        known.was_let_go(200_500, None);
         assert!(known.has_moved_on_by_itself());
         // As long as its list gives the time at which it let go, others behind that do not count.
         known.listed = Some(201_000);
         for at in [300_000, 400_000, 500_000, 600_000, 700_000] {
-            known.was_let_go(at);
+            known.was_let_go(at, None);
         }
         assert_eq!(known.touched.len(), MOST_TOUCHED + 1);
         assert_eq!(moved_on(&known, &[150_000, 201_000, 300_000, 400_000, 700_000]), [true, false, true, false, false]);

@@ -6,6 +6,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 
 use acp_sessions_guest::storage::Memory;
+use acp_sessions_guest::time;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, update};
@@ -22,7 +23,13 @@ fn loads() -> Value {
 
 /// What the agent has written of a session.
 #[derive(Debug, Default)]
-struct Tree(RefCell<Vec<Line>>);
+struct Tree {
+    lines: RefCell<Vec<Line>>,
+    /// A replay follows the branch on which something was said last, whatever a program goes on with.
+    tells_last_said: bool,
+    /// When it lists the session as changed, if not [`LATER`].
+    listed: RefCell<Option<String>>,
+}
 
 #[derive(Debug, Clone)]
 struct Line {
@@ -33,18 +40,25 @@ struct Line {
 
 impl Tree {
     fn last(&self) -> Option<usize> {
-        self.0.borrow().len().checked_sub(1)
+        self.lines.borrow().len().checked_sub(1)
     }
 
     fn write(&self, behind: Option<usize>, is_user: bool, text: &str) -> Option<usize> {
-        self.0.borrow_mut().push(Line { behind, is_user, text: text.to_owned() });
+        self.lines.borrow_mut().push(Line { behind, is_user, text: text.to_owned() });
         self.last()
+    }
+
+    /// As a program of the agent's ends it writes behind its branch once more, though nothing that anybody said.
+    fn close(&self, behind: Option<usize>) {
+        self.write(behind, false, "");
     }
 
     /// The branch that ends with what was written last.
     fn told(&self) -> Vec<Value> {
-        let lines = self.0.borrow();
-        let branch = std::iter::successors(lines.last(), |line| line.behind.map(|behind| &lines[behind]));
+        let lines = self.lines.borrow();
+        let mut last = lines.iter().rev().filter(|line| !self.tells_last_said || !line.text.is_empty());
+        let branch = std::iter::successors(last.next(), |line| line.behind.map(|behind| &lines[behind]));
+        let branch = branch.filter(|line| !line.text.is_empty());
         let kind = |line: &Line| if line.is_user { "user_message_chunk" } else { "agent_message_chunk" };
         let mut told: Vec<Value> = branch.map(|line| chunk(kind(line), &line.text)).collect();
         told.reverse();
@@ -85,7 +99,8 @@ impl<'a> Window<'a> {
         (capabilities, has_list): (&Value, bool),
     ) -> Self {
         let mut desk = if has_list {
-            listing(store, world, "a", capabilities, &[row("s1", "One", LATER)])
+            let listed = tree.listed.borrow().clone().unwrap_or_else(|| LATER.to_owned());
+            listing(store, world, "a", capabilities, &[row("s1", "One", &listed)])
         } else {
             Desk::ready(store, world, capabilities)
         };
@@ -281,6 +296,94 @@ fn an_agent_that_goes_on_with_another_windows_branch_is_told_the_turns_of_its_ow
         }
         let told = account(&second.turn("And more", "Sure"));
         assert_eq!(told, None, "{when}");
+    }
+}
+
+#[test]
+fn turns_one_after_the_other_in_several_windows_are_told_to_whoever_goes_on_with_another_branch() {
+    let resumes = json!({"loadSession": true, "sessionCapabilities": {"resume": {}}});
+    // Which window each turn is had in, which of the two is closed last, and what that one's branch lacks.
+    let courses: [(&[usize], usize, &[&str]); 6] = [
+        (&[1, 0], 1, &["Prompt 1"]),
+        (&[1, 0], 0, &[]),
+        (&[1, 0, 0], 1, &["Prompt 1", "Prompt 2"]),
+        (&[1, 0, 1, 0], 1, &["Prompt 3"]),
+        (&[1, 0, 1, 0], 0, &[]),
+        (&[1, 0, 1], 0, &["Prompt 2"]),
+    ];
+    for (capabilities, has_list) in [&loads(), &resumes].into_iter().flat_map(|able| [(able, false), (able, true)]) {
+        for (course, last, lacks) in courses {
+            let when = format!("{course:?}, closed last: {last}, {capabilities}, list: {has_list}");
+            let (store, world, tree) = (Memory::new(), World::unrecorded(), Tree::default());
+            let first = Window::first(&store, &world, &tree);
+            let second = Window::open_with(&store, &world, &tree, (capabilities, has_list));
+            let mut windows = [first, second];
+            let mut all = "> HiHo".to_owned();
+            for (at, window) in course.iter().enumerate() {
+                windows[*window].turn(&format!("Prompt {at}"), &format!("Answer {at}"));
+                windows[1 - *window].desk.wait(1000);
+                all = format!("{all}> Prompt {at}Answer {at}");
+            }
+            let leaf = windows[last].leaf;
+            windows.into_iter().for_each(|window| leave(window.desk));
+            tree.close(leaf);
+            assert_stays((&store, &world), &tree, has_list, (&all, lacks), &when);
+        }
+    }
+}
+
+#[test]
+fn who_goes_on_with_a_branch_that_is_not_the_one_that_is_told_is_told_what_that_one_lacks() {
+    let resumes = json!({"loadSession": true, "sessionCapabilities": {"resume": {}}});
+    let courses: [(&[usize], usize, &[&str]); 5] = [
+        (&[1, 0], 1, &["Prompt 1"]),
+        (&[1, 0], 0, &[]),
+        (&[1, 0, 0], 1, &["Prompt 1", "Prompt 2"]),
+        (&[1, 0, 1, 0], 1, &["Prompt 3"]),
+        (&[1, 0, 1], 0, &["Prompt 2"]),
+    ];
+    for (capabilities, (course, last, lacks)) in
+        [loads(), resumes].iter().flat_map(|able| courses.map(|course| (able, course)))
+    {
+        let when = format!("{course:?}, closed last: {last}, {capabilities}");
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let tree = Tree { tells_last_said: true, ..Tree::default() };
+        let open = || Window::open_with(&store, &world, &tree, (capabilities, true));
+        let close = |window: Window<'_>| {
+            leave(window.desk);
+            tree.close(window.leaf);
+            *tree.listed.borrow_mut() = Some(time::format(world.time()));
+            world.now.set(world.now.get() + 60_000);
+        };
+        close(Window::first(&store, &world, &tree));
+        let mut windows = [open(), open()];
+        let mut all = "> HiHo".to_owned();
+        for (at, window) in course.iter().enumerate() {
+            windows[*window].turn(&format!("Prompt {at}"), &format!("Answer {at}"));
+            windows[1 - *window].desk.wait(1000);
+            all = format!("{all}> Prompt {at}Answer {at}");
+        }
+        let [first, second] = windows;
+        if last == 1 {
+            close(first);
+            close(second);
+        } else {
+            close(second);
+            close(first);
+        }
+        for time in ["once", "twice"] {
+            let window = open();
+            window.assert_whole(&all, &format!("{when}, {time}"));
+            close(window);
+        }
+        let mut window = open();
+        let told = account(&window.turn("Last", "Yes")).unwrap_or_default();
+        for text in lacks {
+            assert_eq!(told.matches(text).count(), 1, "{when}: {told}");
+        }
+        assert_eq!(told.is_empty(), lacks.is_empty(), "{when}: {told}");
+        close(window);
+        assert_eq!(account(&open().turn("Very last", "Yes")), None, "{when}");
     }
 }
 

@@ -377,14 +377,36 @@ impl LiveSession {
             return Ok(());
         }
         let is_its = |known: &&mut Known| *known.id == *self.agent_id && !known.untimed;
+        let unread = self.unread_behind(id, cx)?;
         cx.store.change(id).commit(|before, _, _| {
             let mut session = before.cloned();
+            let heard = session.as_ref().and_then(|session| self.heard_as_it_leaves(session, unread));
             let known = session.as_mut().and_then(|session| session.agents.get_mut(&cx.agent.name)).filter(is_its);
             let Some(known) = known else { return Ok(Decision::Keep) };
-            known.was_let_go(cx.now());
+            known.was_let_go(cx.now(), heard);
             Ok(session.map_or(Decision::Keep, Decision::put))
         })?;
         Ok(())
+    }
+
+    /// Behind which entry of the session's own log others have written what this window has not read yet.
+    fn unread_behind<S: Storage, E: Environment>(
+        &self,
+        id: &str,
+        cx: &Cx<'_, S, E>,
+    ) -> Result<Option<u32>, StorageError> {
+        let Some(seen) = self.recorder.seen() else { return Ok(None) };
+        Ok(Some(seen).filter(|_| cx.store.storage().log_end(id).is_ok_and(|end| end > seen)))
+    }
+
+    /// How many entries of the transcript its agent has heard, if not all.
+    fn heard_as_it_leaves(&self, session: &Session, unread: Option<u32>) -> Option<u64> {
+        let behind = |untold| match untold {
+            Untold::Place(heard) => heard,
+            Untold::Entry(behind) => session.length_before(behind),
+        };
+        let untold = self.untold.into_iter().chain(unread.map(Untold::Entry));
+        untold.map(behind).min()
     }
 }
 

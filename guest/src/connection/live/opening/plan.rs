@@ -199,11 +199,12 @@ fn believed<S: Storage, E: Environment>(
     cx: &Cx<'_, S, E>,
 ) -> Result<(Source, bool), StorageError> {
     let may_tell = known.is_some() && cx.agent.load;
+    let may_be_left = |known: Option<&Known>| may_tell && known.is_some_and(|known| known.left.is_some());
     let is_at_work = may_tell && mend::is_at_work_elsewhere(cx.store, &session.id, cx.connection, cx.now())?;
     Ok(match source(session, known, knows_list, cx) {
         // What goes on is the agent's branch that was written to last, and what was said in this window may stand on another. What the
         // agent tells shows it.
-        Source::Log if is_at_work && !goes_on => (Source::Compared, true),
+        Source::Log if (is_at_work || may_be_left(known)) && !goes_on => (Source::Compared, is_at_work),
         source => (source, is_at_work),
     })
 }

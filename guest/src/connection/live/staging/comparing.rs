@@ -192,6 +192,9 @@ impl Staging {
             }
         }
         plan = reconcile::without_other_branches(plan, &ours, heard.until, &theirs);
+        if let Some(left) = cx.store.session(&id)?.and_then(|now| now.agents.get(agent)?.left_with()) {
+            plan = reconcile::left_with(plan, &ours, left, &theirs);
+        }
         if !plan.keeps_all() {
             let turns = (&*ours, &*theirs);
             plan = reconcile::with_own_prompts(storage, (&session, own_end), self.replayed(), turns, plan)?;
