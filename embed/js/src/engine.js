@@ -149,8 +149,8 @@ export class Connection {
   }
 
   /**
-   * Does one of what follows, unless it is called with something else than it takes. An instance that says by `ended` that it went while nothing was asked of it is replaced first: what is asked
-   * now was not under way in it.
+   * Does one of what follows, unless it is called with something else than it takes. An instance that says by `ended` that it went while
+   * nothing was asked of it is replaced first: what is asked now was not under way in it.
    */
   *perform(name, ...given) {
     const args = ARGUMENTS[name](...given);

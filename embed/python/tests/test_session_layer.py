@@ -269,7 +269,8 @@ class SessionLayer(unittest.IsolatedAsyncioTestCase):
         await scene.connection.close()
 
     async def test_where_it_is_cancelled_again_as_the_engine_is_made_it_waits_for_that(self) -> None:
-        loop, is_making, may_end, has_ended = asyncio.get_running_loop(), asyncio.Event(), threading.Event(), list[bool]()
+        loop, has_ended = asyncio.get_running_loop(), list[bool]()
+        is_making, may_end = asyncio.Event(), threading.Event()
 
         def make() -> Engine:
             loop.call_soon_threadsafe(is_making.set)
