@@ -83,7 +83,10 @@ impl LiveSession {
                 (result.to_owned(), outcome, turn.cancelled && result == CANCELLED && !line.contains(CANCELLED))
             }
         };
-        if let Some(from) = turn.account.filter(|_| !has_succeeded) {
+        // Agents may take a prompt that was cancelled out of their histories, and what they were told with it: they are told twice
+        // rather than never.
+        let is_kept = has_succeeded && Ended::with_reason(&entry) != Ended::Cancelled;
+        if let Some(from) = turn.account.filter(|_| !is_kept) {
             self.untold = Some(from.and(self.untold));
         }
         if has_succeeded {
