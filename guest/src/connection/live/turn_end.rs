@@ -44,6 +44,10 @@ impl LiveSession {
             Handled::Done | Handled::Wait(_) => return handled,
         };
         cx.push(Effect::ToClientOf(request.clone(), vec![line]));
+        // An agent may end only the prompt that it is at, and take up the next.
+        if !self.is_without_turn() {
+            self.cancel_at_agent(cx);
+        }
         self.advance_closing(cx);
         Handled::Done
     }
