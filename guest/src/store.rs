@@ -24,6 +24,7 @@
 //! | `d/<agent>/<agent's id>` | deletes that the agent has not confirmed yet |
 //! | `n/<agent>` | when the list of an agent was last read to its end |
 //! | `b/<agent>` | `1` for an agent that tells all that it has of a conversation behind its answer to a load |
+//! | `b/<agent>/u` | `1` for an agent that tells all windows one sum of what a session has cost |
 //! | `w/<connection>/<log>` | a log into which a connection records what an agent tells, while it does |
 //! | `o/<id>/<connection>` | a connection that has the session open |
 //! | `m/<id>/<place>-<number>/<connection>` | a prompt that waits there for its session, as the log would have it |
@@ -63,6 +64,7 @@ mod latest;
 mod layout;
 mod listed;
 mod model;
+mod one_sum;
 mod overtaken;
 mod places;
 mod remembered;
@@ -99,6 +101,7 @@ pub use known::{Between, Known, Left};
 use latest::Latest;
 pub use layout::Layout;
 pub use listed::{Listed, is_behind};
+pub use one_sum::tells_one_sum;
 pub use overtaken::{Overtaken, Word};
 pub use places::{Placed, Places};
 pub use remembered::Remembered;

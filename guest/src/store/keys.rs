@@ -137,6 +137,11 @@ pub fn told_behind(agent: &str) -> String {
     format!("b/{}", encode(agent))
 }
 
+/// Whether an agent tells all windows one sum of what a session has cost.
+pub fn one_sum(agent: &str) -> String {
+    format!("b/{}/u", encode(agent))
+}
+
 /// Where the logs stand into which agents' replays are recorded.
 pub const STAGINGS: &str = "w/";
 

@@ -122,7 +122,7 @@ pub struct Day {
 }
 
 /// What one of the agents' own sessions is said to have cost since it began.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 struct Count {
     /// Whose it is; see [`crate::transcript::speaker`].
     of: String,
@@ -138,12 +138,15 @@ struct Count {
     /// What of that was counted ahead of those who were told it.
     #[serde(default, skip_serializing_if = "Ahead::is_empty")]
     ahead: Ahead,
-    /// All windows are told one sum, whoever has spent it.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    shared: bool,
+    /// Whether all windows are told one sum, whoever has spent it, where that has shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    shared: Option<bool>,
     /// Which parts of a sum were counted by those who were told it, if that is one for all.
     #[serde(default, skip_serializing_if = "Counted::is_empty")]
     counted: Counted,
+    /// What was counted twice if all windows are told one sum, which has not shown yet.
+    #[serde(default, skip_serializing_if = "Costs::is_empty")]
+    doubtful: Costs,
 }
 
 impl Count {
@@ -202,23 +205,23 @@ impl Usage {
     pub fn note_told(&mut self, of: &str, told: Costs, known: &Costs) {
         let known = known.beyond(&told);
         let before = self.counts.iter().position(|count| count.is_of(of)).map(|at| self.counts.remove(at));
-        let (of, also, ahead, shared, counted) = before.map_or_else(
-            || (of.to_owned(), Vec::new(), Ahead::default(), false, Counted::default()),
-            |before| (before.of, before.also, before.ahead, before.shared, before.counted),
-        );
         if self.counts.len() >= MOST_COUNTS {
             self.counts.remove(0);
         }
-        self.counts.push(Count { of, also, told, known, ahead, shared, counted });
+        self.counts.push(match before {
+            Some(before) => Count { told, known, ..before },
+            None => Count { of: of.to_owned(), told, known, ..Count::default() },
+        });
     }
 
-    /// Whether all windows are told one sum of what this one of the agents' sessions has cost, whoever has spent it.
-    pub fn is_shared(&self, of: &str) -> bool {
-        self.counts.iter().any(|count| count.is_of(of) && count.shared)
+    /// Whether all windows are told one sum of what this one of the agents' sessions has cost, whoever has spent it, where that
+    /// has shown.
+    pub fn is_shared(&self, of: &str) -> Option<bool> {
+        self.counts.iter().find(|count| count.is_of(of))?.shared
     }
 
-    /// All windows are told one sum of it, or not.
-    pub fn note_shared(&mut self, of: &str, is_shared: bool) {
+    /// All windows are told one sum of it, or not, or that has not shown.
+    pub fn note_shared(&mut self, of: &str, is_shared: Option<bool>) {
         self.counts.iter_mut().filter(|count| count.is_of(of)).for_each(|count| count.shared = is_shared);
     }
 
@@ -230,6 +233,33 @@ impl Usage {
     /// These were; all others are forgotten.
     pub fn note_counted(&mut self, of: &str, counted: &Counted) {
         self.counts.iter_mut().filter(|count| count.is_of(of)).for_each(|count| count.counted.clone_from(counted));
+    }
+
+    /// What was counted twice if all windows are told one sum.
+    pub fn doubtful(&self, of: &str) -> Costs {
+        self.counts.iter().find(|count| count.is_of(of)).map(|count| count.doubtful.clone()).unwrap_or_default()
+    }
+
+    /// This was.
+    pub fn note_doubtful(&mut self, of: &str, costs: &Costs) {
+        self.counts.iter_mut().filter(|count| count.is_of(of)).for_each(|count| count.doubtful.clone_from(costs));
+    }
+
+    /// All windows are told one sum, beyond which it is known to have cost so much: what was counted twice of that is taken back,
+    /// of the last days first. How much that was.
+    pub fn take_back_doubtful(&mut self, of: &str, agent: &str, beyond: &Costs) -> Costs {
+        let doubtful = self.doubtful(of).within(beyond);
+        self.note_doubtful(of, &Costs::default());
+        for cost in doubtful.iter() {
+            let mut left = cost.clone();
+            for known in self.days.iter_mut().rev().filter(|known| known.agent == agent) {
+                let there = known.used.cost.of(&cost.currency).unwrap_or_default();
+                known.used.cost.take(&left);
+                left.amount = left.amount.since(there).unwrap_or_default();
+            }
+        }
+        self.days.retain(|known| !known.used.is_nothing());
+        doubtful
     }
 
     /// So much of what one of the agents' sessions is known to have cost was counted ahead of one or several of these
@@ -384,15 +414,41 @@ mod tests {
     fn that_all_are_told_one_sum_is_kept_until_it_is_known_to_be_otherwise() {
         let one = costs(r#"{"amount":1,"currency":"USD"}"#);
         let mut usage = Usage::default();
-        usage.note_shared("x", true);
-        assert!(!usage.is_shared("x"), "nothing was said");
-        for is_shared in [false, true, false] {
+        usage.note_shared("x", Some(true));
+        assert_eq!(usage.is_shared("x"), None, "nothing was said");
+        for is_shared in [None, Some(true), Some(false)] {
             usage.note_told("x", one.clone(), &one);
             usage.note_shared("x", is_shared);
             usage.note_told("x", one.clone(), &one);
             let text = usage.to_text();
-            assert_eq!(text.contains("shared"), is_shared, "{text}");
+            assert_eq!(text.contains("shared"), is_shared.is_some(), "{text}");
             assert_eq!(Usage::parse(&text).unwrap().is_shared("x"), is_shared);
+        }
+    }
+
+    #[test]
+    fn what_was_counted_twice_is_taken_back_of_the_last_days() {
+        let mut usage = Usage::default();
+        let three = used(r#"{"amount":3,"currency":"USD"}"#);
+        for (day, agent) in
+            [(None, "a"), (Some("2025-10-28"), "a"), (Some("2025-10-29"), "a"), (Some("2025-10-30"), "b")]
+        {
+            usage.add(day, agent, &three);
+        }
+        usage.note_told("x", costs(r#"{"amount":5,"currency":"USD"}"#), &Costs::default());
+        let four = costs(r#"{"amount":4,"currency":"USD"}"#);
+        usage.note_doubtful("x", &four);
+        usage = Usage::parse(&usage.to_text()).unwrap();
+        for expected in [four.clone(), Costs::default()] {
+            assert_eq!(usage.take_back_doubtful("x", "a", &costs(r#"{"amount":5,"currency":"USD"}"#)), expected);
+            let left: Vec<_> = usage.days().iter().map(|day| day.used.cost.of("USD").unwrap().to_string()).collect();
+            assert_eq!(left, ["3", "2", "3"]);
+        }
+        // No more than is known beyond what all are told.
+        let one = costs(r#"{"amount":1,"currency":"USD"}"#);
+        for beyond in [&one, &Costs::default()] {
+            usage.note_doubtful("x", &four);
+            assert_eq!(&usage.take_back_doubtful("x", "a", beyond), beyond);
         }
     }
 

@@ -41,6 +41,43 @@ fn what_was_said_elsewhere_before_a_command_with_much_output_is_told() {
     }
 }
 
+/// Agents may take a prompt that was cancelled out of their histories: Gemini CLI always, Qwen Code where it has said nothing.
+#[test]
+fn what_was_told_with_a_prompt_that_was_cancelled_is_told_with_the_next() {
+    for says in [&[][..], &["I"]] {
+        for ending in
+            [json!({"result": {"stopReason": "cancelled"}}), json!({"error": {"code": -32603, "message": "aborted"}})]
+        {
+            for is_opened_again in [false, true] {
+                let case = format!("{says:?} {ending} {is_opened_again}");
+                let (store, world) = (Memory::new(), World::unrecorded());
+                let (mut first, mut second) = two_windows(&store, &world);
+                second.turn("s1", "Theirs", &["Their answer"]);
+                let out = ask_prompt(&mut first, "mine", "s1", "Mine");
+                assert!(account(&out).is_some_and(|told| told.contains("Theirs")), "{case}");
+                for text in says {
+                    first.agent(update("s1", chunk("agent_message_chunk", text)));
+                }
+                first.client(json!({"method": "session/cancel", "params": {"sessionId": "s1"}}));
+                let mut answer = ending.clone();
+                answer["id"] = "mine".into();
+                first.agent(answer);
+                if is_opened_again {
+                    leave(first);
+                    first = Desk::ready(&store, &world, &json!({"sessionCapabilities": {"resume": {}}}));
+                    let out = ask_load(&mut first, "load", "s1");
+                    oblige(&mut first, out, &[], "s1").answer("load");
+                }
+                let out = ask_prompt(&mut first, "next", "s1", "Next");
+                let told = account(&out).unwrap_or_default();
+                assert!(told.contains("User: Theirs\n\nAssistant: Their answer"), "{case}: {told}");
+                ends(&mut first, &out);
+                assert_eq!(account(&ask_prompt(&mut first, "last", "s1", "Last")), None, "{case}");
+            }
+        }
+    }
+}
+
 #[test]
 fn an_agent_that_cannot_load_is_told_what_stands_before_a_command_with_much_output() {
     for pieces in [10, 2_500, 9_000] {

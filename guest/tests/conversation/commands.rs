@@ -361,9 +361,10 @@ fn a_plan_is_no_other_answer_though_it_is_told_before_what_is_said_with_it() {
 }
 
 /// What Codex says of its settings in each of its programs.
-const OF_SETTINGS: [&str; 2] = [
+const OF_SETTINGS: [&str; 3] = [
     "Config warning: Codex is ignoring 1 unrecognized configuration setting.\n  `x` is ignored.\n\n",
     "Warning: Codex is ignoring 1 unrecognized configuration setting.\n  `x` is ignored.\n\n",
+    "Warning: This session was recorded with model `m1` but is resuming with `m2`. Consider switching back to `m1`.\n\n",
 ];
 
 #[test]
@@ -377,7 +378,9 @@ fn what_an_agent_says_of_its_settings_as_it_opens_a_session_is_shown_each_time_a
         let mut desk = Desk::ready(&store, &world, &json!({"loadSession": true}));
         let mut out = load_told(&mut desk, &[&turns[..], &[agent(OF_SETTINGS[0])]].concat());
         assert_eq!(out.answer("load")["result"]["_meta"]["acp-sessions"]["setAside"], Value::Null, "{time}");
-        out.extend(desk.agent(update("s1", agent(OF_SETTINGS[1]))));
+        for told in &OF_SETTINGS[1..] {
+            out.extend(desk.agent(update("s1", agent(told))));
+        }
         out.extend(desk.wait(2000));
         let texts = out.client.iter().filter_map(|message| message["params"]["update"]["content"]["text"].as_str());
         assert_eq!(texts.collect::<Vec<_>>(), [&history[..], &OF_SETTINGS].concat(), "{time}");

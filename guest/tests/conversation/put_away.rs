@@ -57,6 +57,27 @@ fn the_prompt_is_answered_before_what_cancels_it() {
 }
 
 #[test]
+fn each_prompt_that_an_agent_takes_up_meanwhile_is_cancelled() {
+    for method in AWAY {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        desk.new_session("s1", CWD);
+        let prompts = ["one", "two", "three"];
+        for prompt in prompts {
+            ask_prompt(&mut desk, prompt, "s1", "Go");
+        }
+        let mut out = ask(&mut desk, method, "s1");
+        for prompt in prompts {
+            assert_eq!(out.request("session/cancel")["params"], json!({"sessionId": "s1"}), "{method} {prompt}");
+            assert!(!answered(&out).contains(&"away"), "{method} {prompt}");
+            out = desk.agent(json!({"id": prompt, "result": {"stopReason": "cancelled"}}));
+        }
+        assert!(out.asked("session/cancel").is_none(), "{method}: nothing is under way");
+        assert_eq!(answered(&out), ["three", "away"], "{method}");
+    }
+}
+
+#[test]
 fn the_prompt_is_answered_first_though_the_agent_ends_or_is_silent() {
     for method in AWAY {
         for is_silent in [true, false] {

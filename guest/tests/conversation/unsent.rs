@@ -247,6 +247,28 @@ fn when_its_session_was_last_prompted_and_what_it_does_is_told_at_once() {
 }
 
 #[test]
+fn its_session_was_last_prompted_when_it_was_sent_however_long_it_has_waited() {
+    for kind in kinds() {
+        for wait in Wait::ALL {
+            let (store, world) = (Memory::new(), World::unrecorded());
+            let (mut desk, out) = wait.window(&store, &world, &kind);
+            let mut other = Desk::ready(&store, &world, &json!({}));
+            let sent = rows(&mut other)[0]["lastPromptAt"].clone();
+            world.now.set(world.now.get() + 6000);
+            wait.goes_on(&mut desk, &kind, out);
+            desk.wait(1000);
+            assert_eq!(rows(&mut other)[0]["lastPromptAt"], sent, "{kind} {wait:?}");
+            for prompt in ["one", "two"] {
+                desk.agent(json!({"id": prompt, "result": {"stopReason": "end_turn"}}));
+            }
+            assert_eq!(rows(&mut other)[0]["lastPromptAt"], sent, "{kind} {wait:?}");
+            ask_prompt(&mut desk, "three", "s1", "Three");
+            assert_ne!(rows(&mut other)[0]["lastPromptAt"], sent, "{kind} {wait:?}");
+        }
+    }
+}
+
+#[test]
 fn one_that_ends_without_having_been_sent_is_kept_once_and_its_session_rests() {
     for kind in kinds() {
         for wait in Wait::ALL {

@@ -28,7 +28,7 @@ struct Window<'a> {
 }
 
 /// The windows that have `s1` open, by their letters; what they do is written as `A+0.5` (a turn that costs so much), `B loads`,
-/// `B resumes`, `B leaves`, `B is killed`, `B opens again` (in the same process).
+/// `B resumes`, `B leaves`, `B is killed`, `B opens again` (in the same process), `A asks` (a turn of which no sum is told).
 struct Windows<'a> {
     store: &'a Memory,
     world: &'a World,
@@ -115,6 +115,7 @@ impl<'a> Windows<'a> {
                 let out = desk.reply(&asked, json!({}));
                 oblige(desk, out, &[], "fresh");
             }
+            " asks" => turn(&mut self.window(name).desk, "s1", &[]),
             " leaves" => leave(self.take(name)),
             " is killed" => drop(self.take(name)),
             amount => {
@@ -154,6 +155,70 @@ fn what_all_windows_are_told_as_one_sum_counts_once_and_so_does_what_each_counts
             let spent = windows.spent;
             windows.open.into_iter().for_each(|(_, window)| leave(window.desk));
             assert_eq!(used(&store, &world), [format!("s1 {TODAY} a: {spent} USD")], "{counts:?} {does:?}");
+        }
+    }
+}
+
+/// Courses in which the second window opens the session before its agent has told that it has cost anything.
+const OPENED_EARLY: [&[&str]; 5] = [
+    &["B loads", "B+5", "A+7", "B+4", "A+2", "B+1"],
+    &["A asks", "B loads", "B+5", "A+7", "B+4", "A+2", "B+1"],
+    &["A+0", "B loads", "B+5", "A+7", "B+4", "A+2", "B+1"],
+    &["A+0", "B loads", "A+5", "A+1", "B+8", "A+4", "B+1"],
+    &["B loads", "C loads", "B+5", "A+7", "C+16", "B+4", "A+2", "B+1", "C+3"],
+];
+
+#[test]
+fn in_a_session_that_a_window_opens_before_it_has_cost_anything_an_agent_does_what_it_did_in_another() {
+    for does in OPENED_EARLY {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut first = Desk::ready(&store, &world, &loads());
+        first.new_session("s0", CWD);
+        turn(&mut first, "s0", &["1"]);
+        loaded(&store, &world, "s0", &["1"]);
+        let mut windows = Windows::new(&store, &world, Counts::Stored);
+        for (at, what) in does.iter().enumerate() {
+            windows.does(what);
+            let cost = (windows.spent > 0.0).then(|| format!("{} USD", windows.spent));
+            assert_eq!(recorded(&store, "s1"), cost, "{:?}", &does[..=at]);
+        }
+    }
+}
+
+#[test]
+fn what_was_counted_twice_before_it_showed_that_all_are_told_one_sum_is_taken_back() {
+    for does in OPENED_EARLY {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut windows = Windows::new(&store, &world, Counts::Stored);
+        windows.do_all(does);
+        for what in ["D loads", "B+0.5", "D+0.25", "A+0.125", "E loads", "E+0.0625"] {
+            windows.does(what);
+            assert_eq!(recorded(&store, "s1"), Some(format!("{} USD", windows.spent)), "{does:?} {what}");
+        }
+        let spent = windows.spent;
+        windows.open.into_iter().for_each(|(_, window)| leave(window.desk));
+        assert_eq!(used(&store, &world), [format!("s1 {TODAY} a: {spent} USD")], "{does:?}");
+    }
+}
+
+#[test]
+fn nothing_is_taken_back_of_what_processes_have_spent_that_each_count_for_themselves() {
+    for counts in [Counts::OfProcess, Counts::OfProcessTold] {
+        for does in [
+            &["A asks", "B loads", "B+5", "A+7", "B+4", "A+2", "B+1"][..],
+            &["A+0", "B loads", "B+5", "A+7", "B+4", "A+1"],
+        ] {
+            let (store, world) = (Memory::new(), World::unrecorded());
+            let mut windows = Windows::new(&store, &world, counts);
+            windows.do_all(does);
+            for what in ["C loads", "C+0.5", "A+0.25", "B opens again", "B+0.125", "D loads", "A+0.0625"] {
+                windows.does(what);
+                assert_eq!(
+                    recorded(&store, "s1"),
+                    Some(format!("{} USD", windows.spent)),
+                    "{counts:?} {does:?} {what}"
+                );
+            }
         }
     }
 }

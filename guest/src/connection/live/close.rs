@@ -142,7 +142,7 @@ impl LiveSession {
         }
     }
 
-    fn cancel_at_agent<S: Storage, E: Environment>(&self, cx: &mut Cx<'_, S, E>) {
+    pub(super) fn cancel_at_agent<S: Storage, E: Environment>(&self, cx: &mut Cx<'_, S, E>) {
         let params = json!({ "sessionId": &*self.agent_id }).to_string();
         cx.push(Effect::ToAgent(rpc::notification("session/cancel", &params)));
     }

@@ -227,9 +227,10 @@ impl LiveSession {
             self.recorder.push(Kind::Prompt, entry.time, entry.json);
             self.activity.prompts += 1;
             self.activity.touched = Some(entry.time);
-            self.activity.prompted = Some(entry.time);
             if let Some((id, draft)) = entry.message_id().zip(unstored.as_ref().and_then(|it| it.draft.clone())) {
                 self.unsent_has_begun(id, draft);
+            } else {
+                self.activity.prompted = Some(entry.time);
             }
         }
         if let Some(place) = begun.place {

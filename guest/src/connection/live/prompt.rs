@@ -114,7 +114,8 @@ impl LiveSession {
         self.forget_questions_of_ended_turns();
         self.call_after_first();
         self.activity.touched = Some(now);
-        self.activity.prompted = Some(now);
+        // Of one that has waited the record says when it came.
+        self.activity.prompted = if unsent.is_some() { self.activity.prompted } else { Some(now) };
         if let Some(unsent) = unsent.filter(|_| !is_in_log) {
             self.unsent_begins(unsent);
         }

@@ -6,8 +6,10 @@ use serde_json::json;
 use crate::rpc::Object;
 use crate::transcript::{Remark, UpdateKind};
 
-/// What Codex says of its settings begins so: of a program's own, and of what it finds as it opens a session.
-const OF_SETTINGS: [&str; 2] = ["Config warning: ", "Warning: Codex is ignoring "];
+/// What Codex says of its settings begins so: of a program's own, of what it finds as it opens a session, and of a model that is
+/// another than the one with which the session was last at work.
+const OF_SETTINGS: [&str; 3] =
+    ["Config warning: ", "Warning: Codex is ignoring ", "Warning: This session was recorded with model "];
 
 /// A `session/update` that names a session and a kind of update.
 #[derive(Debug)]

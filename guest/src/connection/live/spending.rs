@@ -15,7 +15,7 @@ use serde_json::json;
 use crate::rpc::Object;
 use crate::sessions::open_marks;
 use crate::storage::{Expectation, Storage, Write};
-use crate::store::{Cost, Costs, Session, Store, Tokens, Usage, Used, keys};
+use crate::store::{Cost, Costs, Session, Store, Tokens, Usage, Used, keys, tells_one_sum};
 use crate::time;
 use count::Count;
 use heard::Heard;
@@ -165,15 +165,22 @@ impl Spending {
     }
 
     /// What is said from now on is of this one of the agent's sessions; the store has this of what was used. Whether it was made
-    /// here and nothing was said of its cost: it has cost nothing then.
-    pub(super) fn begin_count(&mut self, of: String, connection: &str, stored: Option<&Usage>, has_cost_nothing: bool) {
+    /// here and nothing was said of its cost: it has cost nothing then. Whether its agent has told one sum of some session.
+    pub(super) fn begin_count(
+        &mut self,
+        of: String,
+        connection: &str,
+        stored: Option<&Usage>,
+        (has_cost_nothing, tells_one_sum): (bool, bool),
+    ) {
         let begun = self.begun.as_ref().filter(|(begun, _)| *begun == of);
         let is_told = stored.is_some_and(|usage| usage.told(&of).is_some());
         self.is_known = begun.is_some() || self.is_watched || is_told || has_cost_nothing;
-        self.count = Some(match begun {
+        let count = match begun {
             Some((_, others)) => Count::begun(of, connection, others.clone()),
             None => Count::new(of, connection, stored),
-        });
+        };
+        self.count = Some(count.by_agent(tells_one_sum));
     }
 
     /// The agent has said in a turn how much of its model's context is used.
@@ -241,7 +248,7 @@ impl Spending {
                 When::Never => count.inherits(cost),
                 When::Before => count.past(cost, &last),
             }
-            self.is_dirty |= count.has_news_of_sharing();
+            self.is_dirty |= count.news_of_sharing().is_some();
         }
     }
 
@@ -296,6 +303,9 @@ impl Spending {
                 at_turn = others;
             }
             count.note(&mut usage, agent, &at_turn);
+            if count.news_of_sharing() == Some(true) {
+                writes.push(tells_one_sum(agent));
+            }
         }
         session.cost = usage.cost();
         expected.push(Expectation { key: key.clone(), value });

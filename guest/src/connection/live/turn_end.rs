@@ -44,6 +44,10 @@ impl LiveSession {
             Handled::Done | Handled::Wait(_) => return handled,
         };
         cx.push(Effect::ToClientOf(request.clone(), vec![line]));
+        // An agent may end only the prompt that it is at, and take up the next.
+        if !self.is_without_turn() {
+            self.cancel_at_agent(cx);
+        }
         self.advance_closing(cx);
         Handled::Done
     }
@@ -83,7 +87,10 @@ impl LiveSession {
                 (result.to_owned(), outcome, turn.cancelled && result == CANCELLED && !line.contains(CANCELLED))
             }
         };
-        if let Some(from) = turn.account.filter(|_| !has_succeeded) {
+        // Agents may take a prompt that was cancelled out of their histories, and what they were told with it: they are told twice
+        // rather than never.
+        let is_kept = has_succeeded && Ended::with_reason(&entry) != Ended::Cancelled;
+        if let Some(from) = turn.account.filter(|_| !is_kept) {
             self.untold = Some(from.and(self.untold));
         }
         if has_succeeded {

@@ -27,7 +27,9 @@ impl LiveSession {
             Err(error) => return cx.push(Effect::NotRecorded(error.to_string())),
         };
         let is_own = stored.as_ref().is_some_and(|usage| usage.told(&of).is_none()) && self.is_made_here(cx);
-        self.spending.begin_count(of.clone(), cx.connection, stored.as_ref(), is_own);
+        // What cannot be read it has not done.
+        let tells_one_sum = cx.store.is_told_as_one_sum(&cx.agent.name).unwrap_or_default();
+        self.spending.begin_count(of.clone(), cx.connection, stored.as_ref(), (is_own, tells_one_sum));
         self.read_state(cx);
         self.spending.hears(&stored.unwrap_or_default(), self.told_last_in_store(&of, cx).as_ref());
         if let Some(told) = cx.sums.of(&of) {

@@ -60,11 +60,13 @@ fn a_lost_session_is_made_anew_of_its_list_row_whatever_others_have_put_there() 
 
 #[test]
 fn how_an_agent_tells_histories_is_a_note_that_can_be_read() {
-    for (value, found) in [("1", vec![]), ("x", vec![(Fault::Note, true)])] {
-        let store = Store::new(Memory::new());
-        let noted = Write::Put { key: keys::told_behind("a/b"), value: value.to_owned() };
-        store.commit(&[], vec![noted], Durability::Relaxed).unwrap();
-        assert_eq!(checked(&store, Mending::Everything), found, "{value}");
+    for key in [keys::told_behind("a/b"), keys::one_sum("a/b")] {
+        for (value, found) in [("1", vec![]), ("x", vec![(Fault::Note, true)])] {
+            let store = Store::new(Memory::new());
+            let noted = Write::Put { key: key.clone(), value: value.to_owned() };
+            store.commit(&[], vec![noted], Durability::Relaxed).unwrap();
+            assert_eq!(checked(&store, Mending::Everything), found, "{key} {value}");
+        }
     }
     let store = Store::new(Memory::new());
     store.note_told_behind("a/b").unwrap();

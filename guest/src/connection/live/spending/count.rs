@@ -77,6 +77,11 @@ impl Count {
         Self { others, ..Self::new(of, connection, None) }
     }
 
+    /// The same, of an agent that has told one sum of some session to all windows, or has not.
+    pub(super) fn by_agent(self, tells_one_sum: bool) -> Self {
+        Self { sharing: Sharing::of_agent(tells_one_sum), ..self }
+    }
+
     /// Of a session of which the store has this.
     pub(super) fn new(of: String, connection: &str, stored: Option<&Usage>) -> Self {
         let mut heard = Heard::default();
@@ -155,9 +160,9 @@ impl Count {
         self.sharing.last()
     }
 
-    /// Whether it is known otherwise than in the store whether all are told one sum.
-    pub(super) fn has_news_of_sharing(&self) -> bool {
-        self.sharing.news().is_some()
+    /// Whether all are told one sum, where that is known otherwise than in the store.
+    pub(super) fn news_of_sharing(&self) -> Option<bool> {
+        self.sharing.news()
     }
 
     /// Others were told that last, and so much is known by now.
@@ -282,7 +287,7 @@ impl Count {
     /// Whether all are told one sum, by what is known here and this.
     fn is_shared(&self, usage: &Usage) -> bool {
         // What was told of another that had its id is nothing.
-        self.sharing.news().unwrap_or_else(|| self.others.is_empty() && usage.is_shared(&self.of))
+        self.sharing.is_shared_by(usage.is_shared(&self.of).filter(|_| self.others.is_empty()))
     }
 
     /// Whether something has come to it here that others may count as well.
@@ -297,6 +302,20 @@ impl Count {
             elsewhere.add_all(&self.parts.here.shared_with(&usage.counted(&self.of)).sums());
         }
         elsewhere
+    }
+
+    /// What was counted twice if all are told one sum: what of the sums that have come up here is below what was told last. Where
+    /// one has shown to be that of a count of its own, nothing was.
+    fn doubtful(&self, usage: &Usage, is_shared: bool) -> Costs {
+        if self.sharing.is_own() || !self.others.is_empty() {
+            return Costs::default();
+        }
+        let mut doubtful = usage.doubtful(&self.of);
+        for told in usage.told(&self.of).into_iter().filter(|_| !is_shared).flat_map(Costs::iter) {
+            let below = Counted::up_to(told, Amount::default());
+            doubtful.add_all(&self.parts.here.shared_with(&below).sums());
+        }
+        doubtful
     }
 
     /// A turn ends. What of what has come to it here counts elsewhere, as far as that shows only now: others have written it since,
@@ -349,6 +368,12 @@ impl Count {
         for cost in self.others.iter() {
             known.take(cost);
         }
+        if self.sharing.news() == Some(true) && self.others.is_empty() {
+            // What they are told is what it has cost.
+            let mut beyond = known.clone();
+            self.told.iter().for_each(|told| beyond.take(told));
+            usage.take_back_doubtful(&self.of, agent, &beyond).iter().for_each(|cost| known.take(cost));
+        }
         for cost in self.begins_at.iter() {
             // At nothing, or at a sum of its parent's, which may be known to have cost more than this window's agent says.
             if cost.amount.is_zero() { known.set(cost) } else { known.raise(cost) }
@@ -383,6 +408,10 @@ impl Count {
         let is_shared = self.is_shared(usage);
         let mut counted = if self.others.is_empty() { usage.counted(&self.of) } else { Counted::default() };
         counted.add_all(&self.parts.here);
+        let of_session = usage.is_shared(&self.of).filter(|_| self.others.is_empty());
+        // What the agent has done in others it has not done in this one before a history shows it.
+        let of_session = self.sharing.news().or(of_session);
+        let doubtful = if of_session.is_none() { self.doubtful(usage, is_shared) } else { Costs::default() };
         let mut told = stored.unwrap_or_else(|| self.told.clone());
         // What another window was told its agent may not have kept: then who opens the session next goes on from before that.
         let is_told = |(cost, by): &&(Cost, String)| *by == self.connection || told.of(&cost.currency).is_none();
@@ -396,8 +425,9 @@ impl Count {
             told.set_last(&Cost { amount: cost.amount.max(others), currency: cost.currency.clone() });
         }
         usage.note_told(&self.of, told, &known);
-        usage.note_shared(&self.of, is_shared);
+        usage.note_shared(&self.of, of_session);
         usage.note_counted(&self.of, &if is_shared { counted } else { Counted::default() });
+        usage.note_doubtful(&self.of, &doubtful);
         if let Some((_, by)) = unwritten.filter(|(_, by)| !by.is_empty() && *by != self.connection) {
             // Of one sum it may have been told what other turns have cost.
             let others = at_turn.iter().filter(|other| is_shared && *other != by);
