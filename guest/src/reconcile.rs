@@ -64,5 +64,5 @@ pub use plan::{Disputed, Heard, Piece, Plan};
 pub use replayed::Replayed;
 pub use sum::Sum;
 pub use text::Text;
-pub use told::told;
+pub use told::{Tells, told, without_other_branches};
 pub use turn::{Half, Strip, Turn};

@@ -30,6 +30,7 @@ mod subagent_states;
 pub mod text;
 mod told_calls;
 mod turns;
+mod turns_heard;
 
 #[cfg(test)]
 mod elsewhere_tests;
@@ -61,3 +62,4 @@ pub use review::{ENTERED, EXITED, is_for_reviewer};
 pub use spans::length;
 pub use subagent_states::SubagentStates;
 pub use told_calls::{Asking, ToldCalls};
+pub use turns_heard::{is_last_of, turns_within};

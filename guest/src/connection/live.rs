@@ -49,13 +49,14 @@ mod target;
 mod told_in_vain;
 mod told_late;
 mod turn_end;
+mod turns_heard;
 mod unheard;
 mod unsent;
 mod update;
 mod usage;
 mod write;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -68,7 +69,7 @@ pub(super) use question::Question;
 pub(super) use session_update::Update;
 pub(super) use settings::Setting;
 pub(super) use show::Piece;
-pub(super) use target::Target;
+pub(super) use target::{Parent, Target};
 
 use super::client_request::ClientRequest;
 use super::cx::Cx;
@@ -160,6 +161,9 @@ pub(super) struct LiveSession {
     marked: Option<String>,
     /// The last entry of the log as the agent opened the session; not known once an instance was lost.
     opened_behind: Option<u32>,
+    /// The tags of turns that the agent had heard by then, though not all that stands before them. They are not known either once an
+    /// instance was lost.
+    turns_had: BTreeSet<String>,
     /// Which of the connection's writes to logs was the last to this one.
     writes: u64,
     /// How many of the arrivals that an instance was lost with are in the log.
@@ -322,6 +326,7 @@ impl LiveSession {
             late_replay: LateReplay::default(),
             marked: None,
             opened_behind: None,
+            turns_had: BTreeSet::new(),
             writes: 0,
             recorded: 0,
             said: Said::Whole,

@@ -46,8 +46,6 @@ pub(super) struct Draft {
     /// What is kept since something was put in. Turns that were spoken at once lie between each other, and stay as they
     /// lie unless something comes between them.
     kept: Vec<Kept>,
-    /// The agent does not know of something that is kept further up.
-    has_missed: bool,
     position: u64,
 }
 
@@ -61,13 +59,12 @@ struct Kept {
 
 impl Draft {
     pub(super) fn new(heard: Heard, moved_on: bool, replay: &[Turn]) -> Self {
-        let plan = Plan { tells: true, pieces: Vec::new(), aside: Vec::new(), disputed: Disputed::Nothing, heard: 0 };
+        let plan = Plan { tells: true, ..Plan::default() };
         let is_left_out = replay.iter().all(|turn| turn.user.is_empty());
         let prompts = if is_left_out { Prompts::LeftOut } else { Prompts::AsSaid };
         let (heard_before, since) = (heard.until, heard.since);
         let (told_from, yields, windows, kept) = (u64::MAX, false, BTreeMap::new(), Vec::new());
-        let (has_missed, position) = (false, 0);
-        Self { plan, heard_before, since, moved_on, told_from, yields, prompts, windows, kept, has_missed, position }
+        Self { plan, heard_before, since, moved_on, told_from, yields, prompts, windows, kept, position: 0 }
     }
 
     /// What is disputed stays as it is in the transcript.
@@ -525,10 +522,17 @@ impl Draft {
     }
 
     fn place(&mut self, piece: Piece, is_missed: bool) {
-        self.has_missed |= is_missed;
+        if let Piece::Keep(range) = &piece
+            && is_missed
+        {
+            self.plan.unheard.get_or_insert(*range.start());
+        }
+        let has_missed = self.plan.unheard.is_some();
         self.position += length(piece.range());
-        if !self.has_missed {
-            self.plan.heard = self.position;
+        match &piece {
+            _ if !has_missed => self.plan.heard = self.position,
+            Piece::Keep(range) if !is_missed => self.plan.heard_behind.push(range.clone()),
+            Piece::Keep(_) | Piece::Insert(_) => {}
         }
         match (self.plan.pieces.last_mut(), piece) {
             (Some(Piece::Keep(before)), Piece::Keep(range)) | (Some(Piece::Insert(before)), Piece::Insert(range))

@@ -43,6 +43,19 @@ pub(super) fn joined<'a>(log: &'a [Turn], replay: &'a [Turn], told: Told) -> (Co
     joining::joined(log, replay, same, torn)
 }
 
+/// Turns that are told by their prompts alone, those of each group but the last.
+pub(super) fn told_by_prompts(log: &[Turn], replay: &[Turn]) -> Vec<Same> {
+    let Some((ours, theirs)) = differing(log, replay) else { return Vec::new() };
+    let its = its_in(log, ours);
+    if its.is_empty() || theirs.is_empty() {
+        return Vec::new();
+    }
+    let search = Search { told: Told::CutShort, ..Search::of(log, &its, replay, theirs.clone()) };
+    let mut same = search.all();
+    same.extend(search.by_themselves(&same));
+    cut_short::told_by_prompts(log, &its, replay, theirs, &same)
+}
+
 /// All of these; and turns of several windows at the same time, of which the agent tells something else: that is to be told of all of
 /// them or of none.
 fn told_otherwise(log: &[Turn], replay: &[Turn], told: Told) -> (Vec<Same>, Vec<Vec<usize>>) {

@@ -18,9 +18,10 @@ impl From<u64> for Heard {
 }
 
 /// What becomes of what a transcript has and its replay does not tell, or tells otherwise.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Disputed {
     /// There is nothing of that kind.
+    #[default]
     Nothing,
     /// It is set aside: the agent is believed.
     SetAside,
@@ -38,7 +39,7 @@ pub enum Piece {
 }
 
 /// What becomes of a transcript. Entries of the transcript are numbered from 1 over all its segments.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Plan {
     /// Whether the replay says anything. Where it does not, nothing changes.
     pub tells: bool,
@@ -50,6 +51,10 @@ pub struct Plan {
     pub disputed: Disputed,
     /// The position in the new layout up to which the agent has heard everything.
     pub heard: u64,
+    /// The first entry of the transcript that it has not heard, if there is one.
+    pub unheard: Option<u64>,
+    /// What it has heard of the transcript behind that.
+    pub heard_behind: Vec<RangeInclusive<u64>>,
 }
 
 impl Plan {
@@ -136,7 +141,7 @@ mod tests {
     #[test]
     fn a_stretch_moves_with_what_is_kept_of_it() {
         let pieces = vec![Piece::Keep(1..=2), Piece::Insert(1..=3), Piece::Keep(5..=8)];
-        let plan = Plan { tells: true, pieces, aside: vec![3..=4], disputed: Disputed::SetAside, heard: 0 };
+        let plan = Plan { tells: true, pieces, aside: vec![3..=4], disputed: Disputed::SetAside, ..Plan::default() };
         assert_eq!(plan.moved((2, 6)), Some((5, 7)));
         assert_eq!(plan.moved((1, 6)), Some((1, 7)), "with what has come into it");
         assert_eq!(plan.moved((0, 2)), Some((0, 2)));

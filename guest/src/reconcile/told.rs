@@ -1,36 +1,121 @@
 //! How much of a transcript an agent knows because it has told it itself, where nothing is made of what it tells.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use super::align::align;
 use super::mingled;
+use super::plan::Plan;
 use super::turn::Turn;
 use super::{commands, told_apart};
 
-/// How many entries of a transcript, of which the agent had heard this many, it knows by what it replays: all before the
-/// first thing said that it does not tell to the end.
-pub fn told(log: &[Turn], heard: u64, replay: &[Turn]) -> u64 {
+/// How much of a transcript an agent knows by what it tells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tells {
+    /// So many entries of it.
+    pub heard: u64,
+    /// And these, which stand behind those.
+    pub behind: Vec<RangeInclusive<u64>>,
+}
+
+/// How much of a transcript, of which the agent had heard this many entries, it knows by what it replays: all before the first thing
+/// said that it does not tell to the end, and what it tells to the end behind that.
+pub fn told(log: &[Turn], heard: u64, replay: &[Turn]) -> Tells {
+    compared(log, replay, |log, replay, pairs| {
+        let untold =
+            || log.iter().enumerate().filter(|(at, turn)| !is_told(turn, pairs.get(at).map(|at| &replay[*at])));
+        let unheard = on_other_branches(log, pairs).map(|turn| turn.at.start()).min();
+        let runs = untold().flat_map(|(_, turn)| turn.at.runs());
+        let first = runs.filter(|run| *run.end() > heard).map(|run| *run.start()).min();
+        let all = log.iter().map(|turn| turn.at.end()).max().unwrap_or(0);
+        let heard = first.map_or(all, |first| first - 1).max(heard);
+        let heard = unheard.map_or(heard, |first| heard.min(first - 1));
+        Tells { heard, behind: told_behind(log, replay, pairs, heard) }
+    })
+}
+
+/// A plan that leaves a transcript as it is, of which the agent had heard so many entries before, with what it is known not to have heard:
+/// what another program of its was answered beside a turn that it tells stands on another branch, of which it may have read the prompt
+/// alone. What had come to its end before the last that it tells was begun it was told.
+pub fn without_other_branches(plan: Plan, log: &[Turn], heard_before: u64, replay: &[Turn]) -> Plan {
+    if !plan.keeps_all() || !is_any_at_once(log) {
+        return plan;
+    }
+    let by_prompts = read_before_answered(log, replay);
+    compared(log, replay, |log, replay, pairs| {
+        let last = || by_prompts.iter().map(|(_, last)| last);
+        let told = || pairs.keys().map(|at| &log[*at]).chain(last());
+        let own = told().filter(|turn| turn.took_part == Some(true) && !turn.user.is_empty());
+        let told_from = own.map(Turn::begun_at).max().unwrap_or(u64::MAX);
+        let was_told = |turn: &&Turn| turn.at.end() < told_from && turn.at.end() <= heard_before;
+        let in_part = by_prompts.iter().flat_map(|(before, _)| before);
+        let untold = on_other_branches(log, pairs).chain(in_part).filter(|turn| !was_told(turn));
+        match untold.map(|turn| turn.at.start()).min().filter(|first| *first <= plan.heard) {
+            Some(first) => {
+                let whole = last().filter(|turn| turn.is_finished()).flat_map(|turn| turn.at.runs());
+                let heard_behind = told_behind(log, replay, pairs, first - 1).into_iter().chain(whole).collect();
+                Plan { heard: first - 1, unheard: Some(first), heard_behind, ..plan }
+            }
+            None => plan,
+        }
+    })
+}
+
+/// Turns that were answered in another window once this agent's program had read their prompts, and the ones that it tells with them.
+fn read_before_answered(log: &[Turn], replay: &[Turn]) -> Vec<(Vec<Turn>, Turn)> {
+    let (log, replay) = told_apart::joined(log, replay);
+    let (log, replay) = commands::joined(&log, &replay);
+    let groups = mingled::told_by_prompts(&log, &replay).into_iter().filter_map(|same| {
+        let (last, before) = same.turns.split_last()?;
+        let last = &log[*last];
+        let is_answered = |turn: &&Turn| is_its_own(turn) && !turn.agent.sum().is_empty() && is_beside(turn, last);
+        Some((before.iter().map(|at| &log[*at]).filter(is_answered).cloned().collect(), last.clone()))
+    });
+    groups.collect()
+}
+
+/// What is made of the turns of both, and of which of them are the same.
+fn compared<T>(log: &[Turn], replay: &[Turn], make: impl FnOnce(&[Turn], &[Turn], &BTreeMap<usize, usize>) -> T) -> T {
     let (log, replay) = told_apart::joined(log, replay);
     let (log, replay) = commands::joined(&log, &replay);
     // What was answered in a turn that is told by its prompt alone the agent need not know.
     let (log, replay) = mingled::joined(&log, &replay, mingled::Told::Whole);
-    let pairs: BTreeMap<usize, usize> = align(&log, &replay).into_iter().collect();
-    let is_told = |at: usize, turn: &Turn| {
-        let tells = |other: &usize| replay[*other].agent.begins_with(turn.agent.sum());
-        // What is no text is not compared: a prompt of which nothing else is known need not be told.
-        if turn.is_silent() { turn.took_part.is_none() } else { pairs.get(&at).is_some_and(tells) }
-    };
-    let untold = || log.iter().enumerate().filter(|(at, turn)| !is_told(*at, turn));
-    // What another program of the agent's was answered beside a turn that this one has read, it has on another branch.
-    let is_on_other_branch = |at: usize, turn: &Turn| {
-        !pairs.contains_key(&at) && is_its_own(turn) && pairs.keys().any(|told| is_beside(turn, &log[*told]))
-    };
-    let unheard = untold().filter(|(at, turn)| is_on_other_branch(*at, turn)).map(|(_, turn)| turn.at.start()).min();
-    let runs = untold().flat_map(|(_, turn)| turn.at.runs());
-    let first = runs.filter(|run| *run.end() > heard).map(|run| *run.start()).min();
-    let all = log.iter().map(|turn| turn.at.end()).max().unwrap_or(0);
-    let heard = first.map_or(all, |first| first - 1).max(heard);
-    unheard.map_or(heard, |first| heard.min(first - 1))
+    let pairs = align(&log, &replay).into_iter().collect();
+    make(&log, &replay, &pairs)
+}
+
+/// Whether all that was said in a turn is told, which may be told by that one of the replay.
+fn is_told(turn: &Turn, theirs: Option<&Turn>) -> bool {
+    // What is no text is not compared: a prompt of which nothing else is known need not be told.
+    if turn.is_silent() {
+        turn.took_part.is_none()
+    } else {
+        theirs.is_some_and(|theirs| theirs.agent.begins_with(turn.agent.sum()))
+    }
+}
+
+/// What another program of the agent's was answered beside a turn that this one has read.
+fn on_other_branches<'a>(log: &'a [Turn], pairs: &BTreeMap<usize, usize>) -> impl Iterator<Item = &'a Turn> {
+    let is_beside_told = |turn: &Turn| pairs.keys().any(|told| is_beside(turn, &log[*told]));
+    let untold = log.iter().enumerate().filter(|(at, turn)| !pairs.contains_key(at) && is_its_own(turn));
+    untold.map(|(_, turn)| turn).filter(move |turn| is_beside_told(turn))
+}
+
+/// The entries of turns that have come to their end and are told to it, behind so many entries.
+fn told_behind(log: &[Turn], replay: &[Turn], pairs: &BTreeMap<usize, usize>, heard: u64) -> Vec<RangeInclusive<u64>> {
+    let is_told = |(at, other): &(&usize, &usize)| is_told(&log[**at], Some(&replay[**other]));
+    let told = pairs.iter().filter(is_told).map(|(at, _)| &log[*at]);
+    told.filter(|turn| turn.is_finished() && turn.at.end() > heard).flat_map(|turn| turn.at.runs()).collect()
+}
+
+/// Whether a turn was begun before another, before it, had come to its end.
+fn is_any_at_once(log: &[Turn]) -> bool {
+    let mut end = 0;
+    log.iter().any(|turn| {
+        let is_at_once = turn.begun_at() < end;
+        end = turn.ended_at().max(end);
+        is_at_once
+    })
 }
 
 /// Whether it is a turn of the agent's that has come to its end, which an agent that keeps it would tell.

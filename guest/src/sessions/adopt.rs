@@ -173,7 +173,7 @@ pub(super) fn put_in<S: Storage>(
     let total = before.length_up_to(end);
     let pieces = [Piece::Keep(1..=behind), Piece::Insert(1..=u64::from(entries)), Piece::Keep(behind + 1..=total)];
     let pieces = pieces.into_iter().filter(|piece| !piece.range().is_empty()).collect();
-    let plan = Plan { tells: false, pieces, aside: Vec::new(), disputed: Disputed::Nothing, heard: 0 };
+    let plan = Plan { pieces, ..Plan::default() };
     let adoption = Adoption {
         session: &before,
         own_end: end,

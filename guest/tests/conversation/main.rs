@@ -120,6 +120,7 @@ mod storing;
 mod subagents;
 mod titles;
 mod told_on;
+mod turns_heard;
 mod two_agents;
 mod unanswered;
 mod unasked;

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::open_elsewhere::is_open_elsewhere;
 use super::opening::{Attached, Opening};
-use super::{LiveSession, OpenedWith, Phase, StandsIn, Target};
+use super::{LiveSession, OpenedWith, Parent, Phase, StandsIn, Target};
 use crate::connection::answer;
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
@@ -46,7 +46,8 @@ impl LiveSession {
         let heard = overheard.map_or_else(|| opening.heard_in(&session), |overheard| overheard.told());
         self.untold = untold(&session, heard, cx);
         self.has_overheard(overheard);
-        self.layer_has_heard(&session, cx);
+        self.had_turns(&mut opening, attached.step);
+        self.has_heard_more(&session, cx);
         self.copy = opening.agents_copy(&attached, cx);
         let mark = self.mark_of(&opening, &attached, &session, cx);
         let goes_on = opening.goes_on() && !attached.step.makes();
@@ -87,8 +88,8 @@ impl LiveSession {
             self.opened_with = OpenedWith::Given;
         }
         self.begin_count(&self.agent_id.clone(), cx);
-        if let Target::Fork(.., Some(parents)) = &opening.target {
-            self.spending.goes_on_with_parents(parents);
+        if let Target::Fork(Parent { count: Some(count), .. }) = &opening.target {
+            self.spending.goes_on_with_parents(count);
         }
         self.state_changed(cx);
         // The session is open, and can be even where its state cannot be written now; the host is told.
@@ -137,9 +138,10 @@ impl LiveSession {
         }
     }
 
-    /// A layer has heard what was said in other windows of the same session of its.
-    fn layer_has_heard<S: Storage, E: Environment>(&mut self, session: &Session, cx: &Cx<'_, S, E>) {
-        let Some(untold) = self.untold.filter(|_| cx.agent.is_layer) else { return };
+    /// A layer has heard what was said in other windows of the same session of its, and an agent turns behind what it has not.
+    fn has_heard_more<S: Storage, E: Environment>(&mut self, session: &Session, cx: &Cx<'_, S, E>) {
+        let has_more = cx.agent.is_layer || !self.turns_had.is_empty();
+        let Some(untold) = self.untold.filter(|_| has_more) else { return };
         if matches!(self.account_from(untold, 0, session, cx), Ok(None)) {
             self.untold = None;
         }
@@ -178,6 +180,7 @@ impl LiveSession {
     /// The agent has just made it: nobody has said anything in it.
     pub(in crate::connection) fn begins_log<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         self.knows_log(cx);
+        self.opened_behind = self.recorder.seen();
         self.knows_title(&Title::None);
         self.others_ended = true;
     }
@@ -235,7 +238,7 @@ impl LiveSession {
         cx: &mut Cx<'_, S, E>,
     ) -> Result<Session, RpcError> {
         let session = match &opening.target {
-            Target::Fork(parent, cwd, directories, count) => {
+            Target::Fork(Parent { session: parent, cwd, directories, count, .. }) => {
                 let wanted = Fork {
                     parent: &parent.id,
                     wanted_id: if self.is_guessed(cx) { String::new() } else { self.agent_id.to_string() },

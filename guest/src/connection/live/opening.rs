@@ -22,7 +22,7 @@ mod telling;
 mod tells_on;
 mod wanted;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde_json::json;
 
@@ -109,6 +109,8 @@ pub(super) struct Opening {
     pub(super) showing: Option<Showing>,
     staging: Option<Staging>,
     comparing: Comparing,
+    /// The tags of turns that the agent has told, behind what it has not heard.
+    pub(super) turns_told: BTreeSet<String>,
     /// What was overheard came to.
     pub(super) overheard: Option<Overheard>,
     /// The agent has told something that the user said before its answer.
@@ -157,7 +159,7 @@ enum StateOfParent {
 impl StateOfParent {
     fn of<S: Storage, E: Environment>(target: &Target, cx: &Cx<'_, S, E>) -> Self {
         match target {
-            Target::Fork(parent, ..) if cx.requests.is_being_set(&parent.id) => Self::AsAnswered,
+            Target::Fork(parent) if cx.requests.is_being_set(&parent.session.id) => Self::AsAnswered,
             Target::Fork(..) | Target::ForkOfUnknown(_) | Target::Known(_) | Target::Unknown(_) => Self::AsAsked,
         }
     }

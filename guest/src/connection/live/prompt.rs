@@ -1,7 +1,5 @@
 //! Prompts: recorded, and passed on behind what their agent has not heard.
 
-use std::collections::BTreeSet;
-
 use serde_json::json;
 
 use super::{LiveSession, Phase};
@@ -20,7 +18,7 @@ use crate::rpc::{self, RpcError};
 use crate::sessions::title;
 use crate::storage::{Storage, StorageError};
 use crate::store::Session;
-use crate::transcript::{Echo, Entry, Hearer, Kind, digest_for, turns_behind};
+use crate::transcript::{Echo, Entry, Hearer, Kind, digest_for};
 
 /// The longest prompt, in bytes, that the host is given to keep where the store did not take it.
 const LONGEST_KEPT: usize = 1024 * 1024;
@@ -239,7 +237,7 @@ impl LiveSession {
         let window = (!cx.agent.is_layer).then(|| self.window(cx));
         let own = cx.agent.name.as_str();
         let names: Vec<&str> = known.map_or_else(|| vec![own], |known| known.called(own).collect());
-        let hearer = Hearer { names: &names, ids: &ids, window: window.as_deref(), since: None };
+        let hearer = Hearer { names: &names, ids: &ids, window: window.as_deref(), heard: None };
         match from {
             Untold::Entry(behind) => digest_for(storage, session, session.length_before(behind), Some(hearer)),
             // What it refused since it has not heard either.
@@ -247,11 +245,8 @@ impl LiveSession {
                 let heard = heard.min(session.heard_by(&cx.agent.name, &self.agent_id));
                 // Its record stands before the last that it has told, as long as that could have become more.
                 let heard = if told_by_itself == heard + 1 { told_by_itself } else { heard };
-                let since = match (self.opened_behind, hearer.window) {
-                    (Some(behind), Some(window)) => turns_behind(storage, &session.id, behind, window)?,
-                    _ => BTreeSet::new(),
-                };
-                let hearer = Hearer { since: (!cx.agent.is_layer).then_some(&since), ..hearer };
+                let turns = hearer.window.map(|window| self.turns_heard(window, cx)).transpose()?;
+                let hearer = Hearer { heard: turns.as_ref(), ..hearer };
                 digest_for(storage, session, heard, Some(hearer))
             }
         }

@@ -103,10 +103,10 @@ impl LiveSession {
             return Ok(None);
         }
         if let Phase::Opening(opening) = &self.phase
-            && let Target::Fork(parent, .., count) = &opening.target
+            && let Target::Fork(parent) = &opening.target
         {
-            let told = count.as_ref().map(|count| &count.told);
-            return spent_before(cx.store, parent, told, (&cx.agent.name, agent_id));
+            let told = parent.count.as_ref().map(|count| &count.told);
+            return spent_before(cx.store, &parent.session, told, (&cx.agent.name, agent_id));
         }
         self.key.id().map(|id| cx.store.usage(id)).transpose()
     }

@@ -3,7 +3,7 @@
 use crate::connection::client_request::ClientRequest;
 use crate::connection::handled::{Handled, Handling};
 use crate::connection::key::Key;
-use crate::connection::live::{LiveSession, OpenRequest, Target, Wanted};
+use crate::connection::live::{LiveSession, OpenRequest, Parent, Target, Wanted};
 use crate::connection::params::Params;
 use crate::connection::router::Router;
 use crate::environment::Environment;
@@ -74,7 +74,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let state = match &target {
             Target::Unknown(_) | Target::ForkOfUnknown(_) => State::default(),
             Target::Known(session) => self.store.state(&session.id)?,
-            Target::Fork(parent, ..) => self.store.state(&parent.id)?.without_cost(),
+            Target::Fork(parent) => self.store.state(&parent.session.id)?.without_cost(),
         };
         let state = state.with_agent(&self.connection.agent.name);
         if let Target::Known(session) = &target {
@@ -138,7 +138,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let asked = OpenRequest { request: Some(request.clone()), rest, wanted: Wanted::Nothing };
         let cwd = cwd.unwrap_or_else(|| session.cwd.clone());
         let count = self.with(&key, |parent, cx| parent.parents_count(&session, cx)).flatten();
-        let target = Target::Fork(session, cwd, directories, count);
+        let turns_heard = self.with(&key, |parent, cx| parent.turns_to_fork(&session, cx)).unwrap_or_default();
+        let target = Target::Fork(Parent { session, cwd, directories, count, turns_heard });
         self.begin_opening(Key::Fork(request.clone()), target, asked)?;
         Ok(Handled::Done)
     }

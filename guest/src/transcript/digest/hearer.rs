@@ -14,21 +14,22 @@ pub struct Hearer<'a> {
     pub ids: &'a [String],
     /// What the tags of the window's turns begin with; none where it has heard what was said in any window.
     pub window: Option<&'a str>,
-    /// Of the window's turns those that were begun since the agent opened the session, where it may have forgotten the others:
-    /// what it went on with then may lack them. None where it has heard all of them.
-    pub since: Option<&'a BTreeSet<String>>,
+    /// The tags of the turns that it has heard, where it may have forgotten others of the window's: what it went on with as it opened
+    /// the session may lack them. None where it has heard all of the window's.
+    pub heard: Option<&'a BTreeSet<String>>,
 }
 
 impl Hearer<'_> {
     /// Whether the turn that this prompt is of went to it.
     pub(super) fn took_part(&self, prompt: &Entry<'_>) -> bool {
-        prompt.turn.is_some_and(|tag| self.is_its_window(tag))
+        prompt.turn.is_some_and(|tag| self.has_heard(tag))
             && prompt.with().is_some_and(|(agent, id)| self.names.contains(&agent.as_str()) && self.ids.contains(&id))
     }
 
-    /// Whether the turn of this tag was had in its window, and it has not forgotten it since.
-    pub(super) fn is_its_window(&self, tag: &str) -> bool {
-        self.window.is_none_or(|window| tag.starts_with(window)) && self.since.is_none_or(|tags| tags.contains(tag))
+    /// Whether it has heard the turn of this tag, if that went to it.
+    pub(super) fn has_heard(&self, tag: &str) -> bool {
+        let is_its_window = || self.window.is_none_or(|window| tag.starts_with(window));
+        self.heard.map_or_else(is_its_window, |heard| heard.contains(tag))
     }
 
     fn speaks_as(&self, said_by: &str) -> bool {
@@ -37,7 +38,7 @@ impl Hearer<'_> {
 
     /// Whether it has said this by itself, between turns.
     pub(super) fn has_said(&self, entry: &Entry<'_>) -> bool {
-        self.since.is_none()
+        self.heard.is_none()
             && self.window.is_none_or(|window| entry.may_be_of(window))
             && entry.speaker.is_some_and(|said_by| self.speaks_as(said_by))
     }

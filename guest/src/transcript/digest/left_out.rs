@@ -66,7 +66,7 @@ impl Begun {
         Self { start, is_all, known: None }
     }
 
-    /// Whether this is of a turn of the window's that this one takes part in, and whose prompt stands before what is told. What
+    /// Whether this is of a turn that it has heard and this one takes part in, and whose prompt stands before what is told. What
     /// is told of it after all comes with its end. Where not all that is to be told was read it counts as one without being
     /// looked for: it comes before all other turns, so that an account that is full without it has no room for it.
     pub(super) fn is_of<S: Storage>(
@@ -77,7 +77,7 @@ impl Begun {
         hearer: Hearer<'_>,
     ) -> Result<bool> {
         let is_inside = !matches!(entry.kind, Kind::Prompt | Kind::TurnEnd);
-        let Some(tag) = entry.turn.filter(|tag| is_inside && hearer.is_its_window(tag)) else { return Ok(false) };
+        let Some(tag) = entry.turn.filter(|tag| is_inside && hearer.has_heard(tag)) else { return Ok(false) };
         if !self.is_all {
             return Ok(true);
         }

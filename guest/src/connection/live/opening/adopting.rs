@@ -60,6 +60,7 @@ impl Opening {
     /// What the agent has told is a part of the history, as far as it is new.
     fn adopt(&mut self, adopted: TakenOver) {
         self.heard = adopted.heard;
+        self.turns_told = adopted.turns_told;
         self.target = Target::Known(adopted.session);
         if adopted.is_put_off {
             self.comparing = Comparing::PutOff;
@@ -175,8 +176,9 @@ impl LiveSession {
         let agent_id = self.agent_id.clone();
         let Some(opening) = self.opening_mut() else { return };
         match staging.overhear(opening.target.session(), opening.heard, &agent_id, cx) {
-            Ok(Some(overheard)) => {
+            Ok(Some((overheard, turns))) => {
                 opening.heard = overheard.heard;
+                opening.turns_told = turns;
                 opening.overheard = Some(overheard);
             }
             Ok(None) => {}

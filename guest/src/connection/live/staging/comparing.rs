@@ -1,5 +1,7 @@
 //! What an agent has told of a session is compared with the history, and what is new of it made a part of the transcript.
 
+use std::collections::BTreeSet;
+
 use super::{Kept, Staging};
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
@@ -12,7 +14,7 @@ use crate::sessions::adopt::{self, Adopted, Adoption};
 use crate::sessions::{open_marks, staging};
 use crate::storage::{Result, Storage, StorageError};
 use crate::store::{Origin, Session};
-use crate::transcript::{LaidOut, own_words};
+use crate::transcript::{LaidOut, own_words, turns_within};
 
 /// What came of it.
 #[derive(Debug)]
@@ -21,6 +23,8 @@ pub(in crate::connection::live) struct TakenOver {
     pub(in crate::connection::live) session: Session,
     /// How many entries of the transcript the agent has heard.
     pub(in crate::connection::live) heard: u64,
+    /// The tags of turns that it has told behind those.
+    pub(in crate::connection::live) turns_told: BTreeSet<String>,
     /// What had been held back of the last message.
     pub(in crate::connection::live) rest: Option<String>,
     /// What contradicts the history, which another window may go on with, was not taken over.
@@ -64,8 +68,8 @@ impl From<NotAdopted> for RpcError {
 }
 
 impl Staging {
-    /// How much of the session the agent has told, of which nothing is made; none where that cannot be said any more. The
-    /// record is as it was when the agent was asked, and so is how much it had `heard`: another of its programs, by the same
+    /// How much of the session the agent has told, of which nothing is made, and the tags of turns that it has told behind that; none
+    /// where that cannot be said any more. The record is as it was when the agent was asked, and so is how much it had `heard`: another of its programs, by the same
     /// id, may have heard more since.
     pub(in crate::connection::live) fn overhear<S: Storage, E: Environment>(
         mut self,
@@ -73,7 +77,7 @@ impl Staging {
         heard: u64,
         agent_id: &str,
         cx: &mut Cx<'_, S, E>,
-    ) -> Result<Option<Overheard>> {
+    ) -> Result<Option<(Overheard, BTreeSet<String>)>> {
         drop(self.end_users(cx).or_else(|| self.end_agents(cx)));
         let overheard = self.close(cx).and_then(|()| self.compare(asked, heard, agent_id, cx));
         self.discard(cx);
@@ -86,7 +90,7 @@ impl Staging {
         heard: u64,
         agent_id: &str,
         cx: &Cx<'_, S, E>,
-    ) -> Result<Option<Overheard>> {
+    ) -> Result<Option<(Overheard, BTreeSet<String>)>> {
         let (agent, storage) = (cx.agent.name.as_str(), cx.store.storage());
         let is_same = |session: &Session| session.layout == asked.layout && session.id_at(agent) == Some(agent_id);
         let Some(session) = cx.store.session(&asked.id)?.filter(is_same) else { return Ok(None) };
@@ -94,7 +98,9 @@ impl Staging {
         // Read before it is compared: what comes to it meanwhile is not taken for told.
         let last = Last::read(storage, &session.id, own_end)?;
         let (ours, theirs) = turns::of_both(storage, &session, own_end, self.replayed(), agent, own_words::strip)?;
-        Ok(Some(Overheard::of(reconcile::told(&ours, heard, &theirs), heard, &session, last)))
+        let tells = reconcile::told(&ours, heard, &theirs);
+        let turns = turns_within(storage, (&session, own_end), tells.heard, &tells.behind)?;
+        Ok(Some((Overheard::of(tells.heard, heard, &session, last), turns)))
     }
 
     /// Makes what is new of it a part of the session's transcript, of which the agent had `heard` so much when it was asked.
@@ -181,15 +187,18 @@ impl Staging {
                 plan = reconcile::judge(&ours, heard, &theirs, Evidence { in_use: true, ..evidence });
             }
             if plan.disputed == Disputed::Stays && plan.keeps_all() {
-                return Ok(Some(TakenOver { session, heard: heard.until, rest: None, is_put_off: true }));
+                let turns_told = BTreeSet::new();
+                return Ok(Some(TakenOver { session, heard: heard.until, turns_told, rest: None, is_put_off: true }));
             }
         }
+        plan = reconcile::without_other_branches(plan, &ours, heard.until, &theirs);
         if !plan.keeps_all() {
             let turns = (&*ours, &*theirs);
             plan = reconcile::with_own_prompts(storage, (&session, own_end), self.replayed(), turns, plan)?;
             self.write(cx)?;
             self.index(&plan, cx)?;
         }
+        let turns_told = turns_told(storage, (&session, own_end), &plan)?;
         // What its list has said since may be of something that came after what was told of here.
         let listed = target.session().agents.get(agent).and_then(|known| known.listed);
         let adoption = Adoption {
@@ -207,17 +216,18 @@ impl Staging {
         } else {
             adopt::adopt(cx.store, &adoption)?
         };
-        let (session, heard) = match adopted {
-            Adopted::Done(session) => (*session, plan.heard),
+        let (session, heard, turns_told) = match adopted {
+            Adopted::Done(session) => (*session, plan.heard, turns_told),
             // Another window has taken the history over; what it made of it counts.
             Adopted::Outrun => {
                 let session = cx.store.session(&id)?.ok_or_else(|| RpcError::session_deleted_meanwhile(&id))?;
                 let heard = session.heard_by(agent, agent_id).min(session.length_before(self.asked_at));
-                (session, heard)
+                (session, heard, BTreeSet::new())
             }
             Adopted::Deleted => return Err(RpcError::session_deleted_meanwhile(&id).into()),
         };
-        Ok(Some(TakenOver { session, heard, rest: None, is_put_off: plan.disputed == Disputed::Stays }))
+        let is_put_off = plan.disputed == Disputed::Stays;
+        Ok(Some(TakenOver { session, heard, turns_told, rest: None, is_put_off }))
     }
 
     /// Whether the agent's own list says that the session has changed since the log last agreed with it. Where all that it does not
@@ -264,5 +274,14 @@ impl Staging {
             }
         }
         Ok(())
+    }
+}
+
+/// The tags of turns of a session, its own log up to the entry `own_end`, that the agent has told behind what it has not heard. Where the
+/// two contradict each other it is told all of that.
+fn turns_told<S: Storage>(storage: &S, (session, own_end): (&Session, u32), plan: &Plan) -> Result<BTreeSet<String>> {
+    match plan.unheard.filter(|_| plan.disputed == Disputed::Nothing) {
+        Some(unheard) => turns_within(storage, (session, own_end), unheard - 1, &plan.heard_behind),
+        None => Ok(BTreeSet::new()),
     }
 }
