@@ -96,7 +96,6 @@ impl Opening {
         // Until the agent says that its user is logged in, nobody is shown anything.
         let is_ready = staging.is_none() && !cx.needs_login && !target.is_fork();
         let showing = if is_ready { shown_at_once(&asked.wanted, session, cx)? } else { None };
-        let reason = reason_to_begin(session, known, &target, &agent.name);
         let heard = known.map_or(0, |known| session.heard_under_any_name(&agent.name, &known.id));
         let is_told_in_vain = asks_as.as_deref().is_some_and(|id| cx.requests.is_told_in_vain(id));
         // An agent that tells it all the same need not be told it again.
@@ -129,7 +128,7 @@ impl Opening {
             opened_within: None,
             listed_as_asked: known.and_then(|known| known.listed),
             alive: cx.running(),
-            reason,
+            reason: reason_to_begin(session, known, &target, &agent.name),
             put_back: state.clone(),
             state_of_parent: super::StateOfParent::of(&target, cx),
             restoring: BTreeMap::new(),
