@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use super::fold::Fold;
-use super::pieces::Pieces;
-use super::sum::Sum;
+use super::fold::pieces::Pieces;
+use super::turn::sum::Sum;
 use super::turn::{Strip, Turn};
 use super::turns;
 use crate::storage::{Result, Storage};

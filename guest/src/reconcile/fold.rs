@@ -1,29 +1,45 @@
 //! A stream of entries as turns.
 
+pub(super) mod asides;
+mod attached;
+pub(super) mod brought;
+pub(super) mod compactions;
+pub(super) mod event;
+pub(super) mod grain;
+mod heard;
+mod images;
+mod late;
+mod marks;
+pub(super) mod messages;
+mod open_turn;
+pub(super) mod pieces;
+mod review;
+mod typed;
+mod wanted;
+
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::asides::{Apart, Asides};
-use super::attached::AttachedPrompts;
-use super::brought::Brought;
-use super::commands;
-use super::compactions::Compactions;
-use super::event::{Event, agents_text, text_of};
-use super::grain::Grain;
-use super::heard::Heard;
-use super::late::Ends;
-use super::open_turn::{Open, Said, is_plan};
-use super::parts::Parts;
-use super::pieces::Pieces;
-use super::places::gaps;
-use super::review;
-use super::sum::Sum;
+use super::compare::commands;
+use super::turn::parts::Parts;
+use super::turn::places::gaps;
+use super::turn::sum::Sum;
 use super::turn::{Outcome, Strip, Turn, Uncopied};
-use super::typed::{as_typed, behind_directory, without_elements};
-use super::wanted::Wanted;
 use crate::store::Known;
 use crate::transcript::{Ended, Entry, Remark, WINDOW, is_in_answers, speakers};
+use asides::{Apart, Asides};
+use attached::AttachedPrompts;
+use brought::Brought;
+use compactions::Compactions;
+use event::{Event, agents_text, text_of};
+use grain::Grain;
+use heard::Heard;
+use late::Ends;
+use open_turn::{Open, Said, is_plan};
+use pieces::Pieces;
+use typed::{as_typed, behind_directory, without_elements};
+use wanted::Wanted;
 
 /// Folds entries into turns.
 #[derive(Debug)]

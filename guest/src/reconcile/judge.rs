@@ -3,17 +3,17 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use super::align::align;
-use super::commands;
+use super::compare::align::align;
+use super::compare::commands;
+use super::compare::joint;
+use super::compare::mingled;
+use super::compare::on_the_whole;
+use super::compare::recut::alike;
+use super::compare::telling::is_held;
+use super::compare::told_apart;
 use super::draft::{Draft, Told};
-use super::joint;
-use super::mingled;
-use super::on_the_whole;
 use super::plan::{Heard, Piece, Plan};
-use super::recut::alike;
-use super::sum::Sum;
-use super::telling::is_held;
-use super::told_apart;
+use super::turn::sum::Sum;
 use super::turn::{Turn, Uncopied};
 
 /// Compares a transcript, of which the agent has heard this much, with what it replays. `moved_on`: the agent's

@@ -7,12 +7,12 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use super::event::{Event, text_of};
-use super::joint;
+use super::compare::joint;
+use super::fold::event::{Event, text_of};
 use super::plan::{Piece, Plan, length};
 use super::replayed::Replayed;
-use super::sum::Sum;
 use super::turn::Turn;
+use super::turn::sum::Sum;
 use crate::storage::{Result, Storage};
 use crate::store::Session;
 use crate::transcript::Replay;

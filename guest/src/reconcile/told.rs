@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use super::align::align;
-use super::beside::Spans;
-use super::mingled;
+use super::compare::align::align;
+use super::compare::beside::Spans;
+use super::compare::commands;
+use super::compare::mingled;
+use super::compare::told_apart;
 use super::plan::Plan;
 use super::turn::Turn;
-use super::{commands, told_apart};
 
 /// How much of a transcript an agent knows by what it tells.
 #[derive(Debug, Clone, PartialEq, Eq)]

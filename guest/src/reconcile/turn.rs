@@ -1,11 +1,17 @@
 //! What a conversation is made of.
 
+pub(super) mod parts;
+pub(super) mod places;
+pub(super) mod sum;
+mod tail;
+pub(super) mod text;
+
 use std::borrow::Cow;
 
-use super::parts::Parts;
-use super::places::Places;
-use super::sum::Sum;
-use super::text::Text;
+use parts::Parts;
+use places::Places;
+use sum::Sum;
+use text::Text;
 
 /// How many prompts with no answer between are looked at that an agent may have put together.
 pub(super) const MOST_JOINED: usize = 8;

@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::asides::{Apart, Asides};
-use super::compactions::Compactions;
-use super::event::{Event, agents_text};
+use super::compare::in_part;
+use super::compare::summary::with_summed_up;
 use super::fold::Fold;
-use super::grain::Grain;
-use super::in_part;
+use super::fold::asides::{Apart, Asides};
+use super::fold::compactions::Compactions;
+use super::fold::event::{Event, agents_text};
+use super::fold::grain::Grain;
 use super::replayed::Replayed;
-use super::sum::Sum;
-use super::summary::with_summed_up;
-use super::text::Writer;
+use super::turn::sum::Sum;
+use super::turn::text::Writer;
 use super::turn::{Outcome, Strip, Turn};
 use crate::storage::{Result, Storage};
 use crate::store::{Segment, Session};

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{Draft, Told};
-use crate::reconcile::telling::is_any_told;
+use crate::reconcile::compare::telling::is_any_told;
 use crate::reconcile::turn::{Outcome, Turn};
 
 impl Draft {

@@ -2,10 +2,10 @@
 
 use super::beside::is_at_once;
 use super::{Draft, Prompts, Told};
-use crate::reconcile::align::TELLING;
+use crate::reconcile::compare::align::TELLING;
+use crate::reconcile::compare::recut::{alike, alike_at_end};
+use crate::reconcile::compare::telling::{is_any_told, is_held, told_by};
 use crate::reconcile::plan::{Disputed, Heard};
-use crate::reconcile::recut::{alike, alike_at_end};
-use crate::reconcile::telling::{is_any_told, is_held, told_by};
 use crate::reconcile::turn::{Turn, Uncopied, said_together};
 
 /// How many turns that were cut off one behind the other are looked at that an agent has left out between what it tells.
