@@ -377,7 +377,7 @@ impl LiveSession {
             return Ok(());
         }
         let is_its = |known: &&mut Known| *known.id == *self.agent_id && !known.untimed;
-        let unread = self.unread_behind(id, cx)?;
+        let unread = self.unread_behind(id, cx);
         cx.store.change(id).commit(|before, _, _| {
             let mut session = before.cloned();
             let heard = session.as_ref().and_then(|session| self.heard_as_it_leaves(session, unread));
@@ -390,13 +390,9 @@ impl LiveSession {
     }
 
     /// Behind which entry of the session's own log others have written what this window has not read yet.
-    fn unread_behind<S: Storage, E: Environment>(
-        &self,
-        id: &str,
-        cx: &Cx<'_, S, E>,
-    ) -> Result<Option<u32>, StorageError> {
-        let Some(seen) = self.recorder.seen() else { return Ok(None) };
-        Ok(Some(seen).filter(|_| cx.store.storage().log_end(id).is_ok_and(|end| end > seen)))
+    fn unread_behind<S: Storage, E: Environment>(&self, id: &str, cx: &Cx<'_, S, E>) -> Option<u32> {
+        let is_unread = |seen: &u32| cx.store.storage().log_end(id).is_ok_and(|end| end > *seen);
+        self.recorder.seen().filter(is_unread)
     }
 
     /// How many entries of the transcript its agent has heard, if not all.
