@@ -325,7 +325,9 @@ fn turns_one_after_the_other_in_several_windows_are_told_to_whoever_goes_on_with
                 all = format!("{all}> Prompt {at}Answer {at}");
             }
             let leaf = windows[last].leaf;
-            windows.into_iter().for_each(|window| leave(window.desk));
+            for window in windows {
+                leave(window.desk);
+            }
             tree.close(leaf);
             assert_stays((&store, &world), &tree, has_list, (&all, lacks), &when);
         }
