@@ -93,11 +93,7 @@ fn tells_one_of_several(log: &[Turn], replay: &[Turn]) -> bool {
         let last = pairs.keys().rfind(|at| is_its_own(&log[**at]));
         let is_elsewhere =
             |turn: &Turn, told: &Turn| turn.window != 0 && told.window != 0 && turn.window != told.window;
-        last.is_some_and(|last| {
-            let before =
-                log[..*last].iter().enumerate().filter(|(at, turn)| !pairs.contains_key(at) && is_its_own(turn));
-            before.map(|(_, turn)| turn).any(|turn| is_elsewhere(turn, &log[*last]))
-        })
+        last.is_some_and(|last| untold_of_its_own(&log[..*last], pairs).any(|turn| is_elsewhere(turn, &log[*last])))
     })
 }
 
@@ -124,8 +120,13 @@ fn is_told(turn: &Turn, theirs: Option<&Turn>) -> bool {
 /// What another program of the agent's was answered beside a turn that this one has read.
 fn on_other_branches<'a>(log: &'a [Turn], pairs: &BTreeMap<usize, usize>) -> impl Iterator<Item = &'a Turn> {
     let told = Spans::of(pairs.keys().map(|told| &log[*told]));
+    untold_of_its_own(log, pairs).filter(move |turn| told.are_beside(turn))
+}
+
+/// The agent's turns of which nothing is told.
+fn untold_of_its_own<'a>(log: &'a [Turn], pairs: &BTreeMap<usize, usize>) -> impl Iterator<Item = &'a Turn> {
     let untold = log.iter().enumerate().filter(|(at, turn)| !pairs.contains_key(at) && is_its_own(turn));
-    untold.map(|(_, turn)| turn).filter(move |turn| told.are_beside(turn))
+    untold.map(|(_, turn)| turn)
 }
 
 /// The entries of turns that have come to their end and are told to it, behind so many entries.

@@ -13,7 +13,7 @@ use super::removal;
 use crate::environment::Environment;
 use crate::reconcile::{Disputed, Piece, Plan};
 use crate::storage::{Durability, Expectation, Result, Storage, StorageError, Write, next_seq};
-use crate::store::{Changed, Decision, Holders, Left, Origin, Session, Store, keys};
+use crate::store::{Changed, Decision, Holders, Known, Left, Origin, Session, Store, keys};
 use crate::transcript::{Entry, Kind};
 
 use layout::{Layout, append};
@@ -80,9 +80,7 @@ pub fn adopt<S: Storage>(store: &Store<S>, adoption: &Adoption<'_>) -> Result<Ad
             let all = adoption.plan.heard == adoption.plan.length();
             let heard = adoption.plan.heard + if all { since } else { 0 };
             for (name, known) in &mut session.agents {
-                known.since = adoption.plan.carried(known.since);
-                known.uncopied = known.uncopied.iter().filter_map(|part| adoption.plan.moved(*part)).collect();
-                known.left = known.left.map(|left| Left { heard: adoption.plan.carried(left.heard), ..left });
+                carry_places(known, adoption.plan);
                 if name != agent {
                     known.heard = adoption.plan.carried(known.heard);
                 }
@@ -189,12 +187,17 @@ pub(super) fn put_in<S: Storage>(
         return Ok(false);
     }
     for known in session.agents.values_mut() {
-        known.since = plan.carried(known.since);
-        known.uncopied = known.uncopied.iter().filter_map(|part| plan.moved(*part)).collect();
-        known.left = known.left.map(|left| Left { heard: plan.carried(left.heard), ..left });
+        carry_places(known, &plan);
         known.heard = plan.carried(known.heard);
     }
     Ok(true)
+}
+
+/// Has what is known by places in a transcript, but for how much was heard, follow the transcript.
+fn carry_places(known: &mut Known, plan: &Plan) {
+    known.since = plan.carried(known.since);
+    known.uncopied = known.uncopied.iter().filter_map(|part| plan.moved(*part)).collect();
+    known.left = known.left.map(|left| Left { heard: plan.carried(left.heard), ..left });
 }
 
 /// Has a staging log and its texts removed, with these writes in the same commit; not where a transcript holds a part of

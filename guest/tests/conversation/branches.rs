@@ -299,31 +299,38 @@ fn an_agent_that_goes_on_with_another_windows_branch_is_told_the_turns_of_its_ow
     }
 }
 
+/// In which of two windows each turn is had, which of them is closed last, and what that one's branch lacks.
+const IN_TURN: [(&[usize], usize, &[&str]); 6] = [
+    (&[1, 0], 1, &["Prompt 1"]),
+    (&[1, 0], 0, &[]),
+    (&[1, 0, 0], 1, &["Prompt 1", "Prompt 2"]),
+    (&[1, 0, 1, 0], 1, &["Prompt 3"]),
+    (&[1, 0, 1, 0], 0, &[]),
+    (&[1, 0, 1], 0, &["Prompt 2"]),
+];
+
+/// Turns in these windows, one after the other; all that was said in the session.
+fn take_turns(windows: &mut [Window<'_>; 2], course: &[usize]) -> String {
+    let mut all = "> HiHo".to_owned();
+    for (at, window) in course.iter().enumerate() {
+        windows[*window].turn(&format!("Prompt {at}"), &format!("Answer {at}"));
+        windows[1 - *window].desk.wait(1000);
+        all = format!("{all}> Prompt {at}Answer {at}");
+    }
+    all
+}
+
 #[test]
 fn turns_one_after_the_other_in_several_windows_are_told_to_whoever_goes_on_with_another_branch() {
     let resumes = json!({"loadSession": true, "sessionCapabilities": {"resume": {}}});
-    // Which window each turn is had in, which of the two is closed last, and what that one's branch lacks.
-    let courses: [(&[usize], usize, &[&str]); 6] = [
-        (&[1, 0], 1, &["Prompt 1"]),
-        (&[1, 0], 0, &[]),
-        (&[1, 0, 0], 1, &["Prompt 1", "Prompt 2"]),
-        (&[1, 0, 1, 0], 1, &["Prompt 3"]),
-        (&[1, 0, 1, 0], 0, &[]),
-        (&[1, 0, 1], 0, &["Prompt 2"]),
-    ];
     for (capabilities, has_list) in [&loads(), &resumes].into_iter().flat_map(|able| [(able, false), (able, true)]) {
-        for (course, last, lacks) in courses {
+        for (course, last, lacks) in IN_TURN {
             let when = format!("{course:?}, closed last: {last}, {capabilities}, list: {has_list}");
             let (store, world, tree) = (Memory::new(), World::unrecorded(), Tree::default());
             let first = Window::first(&store, &world, &tree);
             let second = Window::open_with(&store, &world, &tree, (capabilities, has_list));
             let mut windows = [first, second];
-            let mut all = "> HiHo".to_owned();
-            for (at, window) in course.iter().enumerate() {
-                windows[*window].turn(&format!("Prompt {at}"), &format!("Answer {at}"));
-                windows[1 - *window].desk.wait(1000);
-                all = format!("{all}> Prompt {at}Answer {at}");
-            }
+            let all = take_turns(&mut windows, course);
             let leaf = windows[last].leaf;
             for window in windows {
                 leave(window.desk);
@@ -337,15 +344,8 @@ fn turns_one_after_the_other_in_several_windows_are_told_to_whoever_goes_on_with
 #[test]
 fn who_goes_on_with_a_branch_that_is_not_the_one_that_is_told_is_told_what_that_one_lacks() {
     let resumes = json!({"loadSession": true, "sessionCapabilities": {"resume": {}}});
-    let courses: [(&[usize], usize, &[&str]); 5] = [
-        (&[1, 0], 1, &["Prompt 1"]),
-        (&[1, 0], 0, &[]),
-        (&[1, 0, 0], 1, &["Prompt 1", "Prompt 2"]),
-        (&[1, 0, 1, 0], 1, &["Prompt 3"]),
-        (&[1, 0, 1], 0, &["Prompt 2"]),
-    ];
     for (capabilities, (course, last, lacks)) in
-        [loads(), resumes].iter().flat_map(|able| courses.map(|course| (able, course)))
+        [loads(), resumes].iter().flat_map(|able| IN_TURN.map(|course| (able, course)))
     {
         let when = format!("{course:?}, closed last: {last}, {capabilities}");
         let (store, world) = (Memory::new(), World::unrecorded());
@@ -359,12 +359,7 @@ fn who_goes_on_with_a_branch_that_is_not_the_one_that_is_told_is_told_what_that_
         };
         close(Window::first(&store, &world, &tree));
         let mut windows = [open(), open()];
-        let mut all = "> HiHo".to_owned();
-        for (at, window) in course.iter().enumerate() {
-            windows[*window].turn(&format!("Prompt {at}"), &format!("Answer {at}"));
-            windows[1 - *window].desk.wait(1000);
-            all = format!("{all}> Prompt {at}Answer {at}");
-        }
+        let all = take_turns(&mut windows, course);
         let [first, second] = windows;
         if last == 1 {
             close(first);

@@ -49,11 +49,7 @@ pub(in crate::reconcile) fn joined<'a>(
 
 /// Turns that are told by their prompts alone, those of each group but the last.
 pub(in crate::reconcile) fn told_by_prompts(log: &[Turn], replay: &[Turn]) -> Vec<Same> {
-    let Some((ours, theirs)) = differing(log, replay) else { return Vec::new() };
-    let its = its_in(log, ours);
-    if its.is_empty() || theirs.is_empty() {
-        return Vec::new();
-    }
+    let Some((its, theirs)) = its_differing(log, replay) else { return Vec::new() };
     let search = Search { told: Told::CutShort, ..Search::of(log, &its, replay, theirs.clone()) };
     let mut same = search.all();
     same.extend(search.by_themselves(&same));
@@ -63,11 +59,7 @@ pub(in crate::reconcile) fn told_by_prompts(log: &[Turn], replay: &[Turn]) -> Ve
 /// All of these; and turns of several windows at the same time, of which the agent tells something else: that is to be told of all of
 /// them or of none.
 fn told_otherwise(log: &[Turn], replay: &[Turn], told: Told) -> (Vec<Same>, Vec<Vec<usize>>) {
-    let Some((ours, theirs)) = differing(log, replay) else { return (Vec::new(), Vec::new()) };
-    let its = its_in(log, ours);
-    if its.is_empty() || theirs.is_empty() {
-        return (Vec::new(), Vec::new());
-    }
+    let Some((its, theirs)) = its_differing(log, replay) else { return (Vec::new(), Vec::new()) };
     let search = Search { told, ..Search::of(log, &its, replay, theirs.clone()) };
     let is_told = |theirs: &Turn, ours: &Turn| theirs.agent.sum() == ours.agent.sum() || ours.is_told_in_part(theirs);
     let mut same = search.all();
@@ -93,6 +85,13 @@ fn told_otherwise(log: &[Turn], replay: &[Turn], told: Told) -> (Vec<Same>, Vec<
     });
     let torn = torn.collect();
     (same, torn)
+}
+
+/// The turns that the agent may have taken part in, and those of the replay, where both differ, if there are any of both.
+fn its_differing(log: &[Turn], replay: &[Turn]) -> Option<(Vec<usize>, Range<usize>)> {
+    let (ours, theirs) = differing(log, replay)?;
+    let its = its_in(log, ours);
+    (!its.is_empty() && !theirs.is_empty()).then_some((its, theirs))
 }
 
 /// Where both differ: not before what they begin with, nor behind what they end with. What belongs together is in there as a whole,

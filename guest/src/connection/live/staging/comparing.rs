@@ -13,7 +13,7 @@ use crate::rpc::RpcError;
 use crate::sessions::adopt::{self, Adopted, Adoption};
 use crate::sessions::{open_marks, staging};
 use crate::storage::{Result, Storage, StorageError};
-use crate::store::{Origin, Session};
+use crate::store::{Known, Origin, Session};
 use crate::transcript::{LaidOut, own_words, turns_within};
 
 /// What came of it.
@@ -192,7 +192,7 @@ impl Staging {
             }
         }
         plan = reconcile::without_other_branches(plan, &ours, heard.until, &theirs);
-        if let Some(left) = cx.store.session(&id)?.and_then(|now| now.agents.get(agent)?.left_with()) {
+        if let Some(left) = known.and_then(Known::left_with) {
             plan = reconcile::left_with(plan, &ours, left, &theirs);
         }
         if !plan.keeps_all() {
