@@ -87,9 +87,9 @@ impl Draft {
     }
 
     /// These turns of the log are told, in this order.
-    pub(super) fn tells<'a>(&mut self, log: impl DoubleEndedIterator<Item = &'a Turn>) {
-        let last = log.rev().find(|turn| turn.took_part == Some(true) && !turn.user.is_empty());
-        self.told_from = last.map_or(u64::MAX, Turn::begun_at);
+    pub(super) fn tells<'a>(&mut self, log: &[Turn], told: impl DoubleEndedIterator<Item = &'a Turn>) {
+        let last = told.rev().find(|turn| turn.took_part == Some(true));
+        self.told_from = last.map_or(u64::MAX, |last| last.asked_at(log));
     }
 
     /// All turns of the log.

@@ -40,7 +40,7 @@ fn drafted(mut draft: Draft, log: &[Turn], heard: Heard, replay: &[Turn]) -> Pla
     let (log, pairs) = told_later(&mut draft, log, replay);
     let log = &*log;
     draft.note_windows(log);
-    draft.tells(pairs.iter().map(|(at, _)| &log[*at]));
+    draft.tells(log, pairs.iter().map(|(at, _)| &log[*at]));
     draft.compare(pairs.iter().map(|(at, other)| (&log[*at], &replay[*other])));
     let (mut log_rest, mut replay_rest) = (0_usize, 0);
     let next = pairs.iter().skip(1).map(|(_, other)| *other).chain([replay.len()]);

@@ -47,8 +47,8 @@ pub fn without_other_branches(plan: Plan, log: &[Turn], heard_before: u64, repla
     compared(log, replay, |log, replay, pairs| {
         let last = || by_prompts.iter().map(|(_, last)| last);
         let told = || pairs.keys().map(|at| &log[*at]).chain(last());
-        let own = told().filter(|turn| turn.took_part == Some(true) && !turn.user.is_empty());
-        let told_from = own.map(Turn::begun_at).max().unwrap_or(u64::MAX);
+        let own = told().filter(|turn| turn.took_part == Some(true));
+        let told_from = own.map(|turn| turn.asked_at(log)).max().unwrap_or(u64::MAX);
         let was_told = |turn: &&Turn| turn.at.end() < told_from && turn.at.end() <= heard_before;
         let in_part = by_prompts.iter().flat_map(|(before, _)| before);
         let untold = on_other_branches(log, pairs).chain(in_part).filter(|turn| !was_told(turn));

@@ -111,6 +111,13 @@ impl Turn {
         self.at.begun_at()
     }
 
+    /// Where its prompt would stand, had it been written when it was made. One without words is known by no more than what is one with
+    /// it in the log, of which it may be the first.
+    pub(super) fn asked_at(&self, log: &[Self]) -> u64 {
+        let is_one = |turn: &&Self| self.user.is_empty() && turn.one_with == self.one_with;
+        log.iter().filter(is_one).map(Self::begun_at).min().unwrap_or_else(|| self.begun_at())
+    }
+
     /// Where the last entry stands that its own window has written.
     pub(super) fn ended_at(&self) -> u64 {
         self.at.ended_at()

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, update};
 use crate::scenes::{
-    CWD, Turns, account, ask_load, begun, leave, lines, listing, load, mark, prompt_until_sent, row, said, says, words,
+    CWD, IMAGE, Turns, account, ask_load, begun, leave, lines, listing, load, mark, prompt_until_sent, row, said, says, words,
 };
 
 /// Later than anything that is said here.
@@ -60,9 +60,19 @@ impl Tree {
         let branch = std::iter::successors(last.next(), |line| line.behind.map(|behind| &lines[behind]));
         let branch = branch.filter(|line| !line.text.is_empty());
         let kind = |line: &Line| if line.is_user { "user_message_chunk" } else { "agent_message_chunk" };
-        let mut told: Vec<Value> = branch.map(|line| chunk(kind(line), &line.text)).collect();
+        let mut told: Vec<Value> =
+            branch.map(|line| json!({"sessionUpdate": kind(line), "content": block(&line.text)})).collect();
         told.reverse();
         told
+    }
+}
+
+/// A content block of this text, or the image.
+fn block(text: &str) -> Value {
+    if text == IMAGE {
+        json!({"type": "image", "mimeType": "image/png", "data": "aGVsbG8="})
+    } else {
+        json!({"type": "text", "text": text})
     }
 }
 
@@ -122,7 +132,7 @@ impl<'a> Window<'a> {
     /// The user sends this, which the agent takes up when it has come to an end with what was sent before.
     fn prompt(&mut self, text: &str) -> Out {
         let request = format!("{text} behind {}", self.waiting.len());
-        let out = prompt_until_sent(&mut self.desk, &request, &[json!({"type": "text", "text": text})]);
+        let out = prompt_until_sent(&mut self.desk, &request, &[block(text)]);
         self.waiting.push_back(out.request("session/prompt"));
         if self.waiting.len() == 1 {
             self.take_up();
@@ -133,7 +143,7 @@ impl<'a> Window<'a> {
     fn take_up(&mut self) {
         let prompts = self.waiting.front().and_then(|asked| asked["params"]["prompt"].as_array());
         for block in prompts.into_iter().flatten() {
-            self.leaf = self.tree.write(self.leaf, true, block["text"].as_str().unwrap());
+            self.leaf = self.tree.write(self.leaf, true, block["text"].as_str().unwrap_or(IMAGE));
         }
     }
 
@@ -296,6 +306,23 @@ fn an_agent_that_goes_on_with_another_windows_branch_is_told_the_turns_of_its_ow
         }
         let told = account(&second.turn("And more", "Sure"));
         assert_eq!(told, None, "{when}");
+    }
+}
+
+#[test]
+fn what_was_said_before_a_prompt_on_another_branch_is_not_told_again_whether_or_not_the_prompt_has_words() {
+    for prompt in ["Next", IMAGE] {
+        let (store, world, tree) = (Memory::new(), World::unrecorded(), Tree::default());
+        let mut first = Window::first(&store, &world, &tree);
+        let mut second = Window::open(&store, &world, &tree, false);
+        first.turn("Before", "Said before");
+        let told = account(&second.turn(prompt, "A picture")).unwrap_or_default();
+        assert!(told.contains("Said before"), "{prompt}: {told}");
+        leave(first.desk);
+        leave(second.desk);
+        let mut third = Window::open(&store, &world, &tree, false);
+        third.assert_whole(&format!("> HiHo> BeforeSaid before> {prompt}A picture"), prompt);
+        assert_eq!(account(&third.turn("And more", "Sure")), None, "{prompt}");
     }
 }
 
