@@ -166,6 +166,12 @@ impl Turn {
         self.is_finished() && !told.is_empty() && told != answer && self.agent.begins_with(told)
     }
 
+    /// Whether it came to its end, and that turn of the agent's has its prompt alone, which is no command.
+    pub(super) fn is_told_by_prompt(&self, theirs: &Self) -> bool {
+        let is_answered = self.is_finished() && !self.is_command && !self.agent.sum().is_empty();
+        is_answered && self.took_part == Some(true) && self.user == theirs.user && theirs.agent.sum().is_empty()
+    }
+
     /// Whether it came to its end, and that turn of the agent's has less of its answer.
     pub(super) fn is_told_less_of(&self, theirs: &Self) -> bool {
         let told = theirs.agent.sum();

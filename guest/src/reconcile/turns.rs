@@ -191,6 +191,8 @@ fn are_told_in_order<'a>(mut places: impl Iterator<Item = &'a Vec<usize>>) -> bo
 fn order_as_replayed(ours: &mut [Turn], theirs: &[Turn]) {
     let is_at_once = |before: u64, turn: &Turn| turn.at.start() < before;
     let mut places: Option<BTreeMap<(Sum, Sum), Vec<usize>>> = None;
+    // How often the same was said in turns before.
+    let (mut before, mut counted): (BTreeMap<(Sum, Sum), usize>, usize) = (BTreeMap::new(), 0);
     let mut first = 0;
     while first < ours.len() {
         let (mut last, mut end) = (first, ours[first].ended_at());
@@ -206,6 +208,10 @@ fn order_as_replayed(ours: &mut [Turn], theirs: &[Turn]) {
                 }
                 places
             });
+            for turn in &ours[counted..first] {
+                *before.entry(turn.said()).or_default() += usize::from(turn.took_part != Some(false));
+            }
+            counted = first;
             // Of one that was cut off the agent may have kept the prompt alone.
             let told = |turn: &Turn| {
                 let prompt = turn.may_be_kept_in_part().then_some((turn.user, Sum::default()));
@@ -213,7 +219,11 @@ fn order_as_replayed(ours: &mut [Turn], theirs: &[Turn]) {
             };
             let group = &mut ours[first..=last];
             if !are_told_in_order(group.iter().filter_map(told)) {
-                order(group, |turn| turn.at.start(), |turn| told(turn)?.first().copied());
+                let free = |turn: &Turn, told: &Vec<usize>| {
+                    let taken = before.get(&turn.said()).copied().unwrap_or_default();
+                    told.get(taken).or(told.last()).copied()
+                };
+                order(group, |turn| turn.at.start(), |turn| free(turn, told(turn)?));
             }
         }
         first = last + 1;

@@ -641,6 +641,90 @@ fn a_turn_of_another_window_stays_though_the_turn_beside_it_is_told_with_a_promp
     }
 }
 
+#[test]
+fn turns_beside_each_other_stay_where_another_window_was_opened_amid_both_and_its_agent_is_told_of_them() {
+    let cases =
+        [("One", "Two", "Three"), ("/cost", "Two", "Three"), ("One", "/cost", "Three"), ("/cost", "/cost", "Hi")];
+    for (one, two, three) in cases {
+        for has_list in [false, true] {
+            let when = format!("{one}, {two}, {three}, list: {has_list}");
+            let (store, world, tree) = (Memory::new(), World::unrecorded(), Tree::default());
+            let mut first = Window::first(&store, &world, &tree);
+            let mut second = Window::open(&store, &world, &tree, false);
+            first.prompt(one);
+            second.prompt(two);
+            // It reads the prompts, as far as they stand on its branch.
+            let mut third = Window::open(&store, &world, &tree, false);
+            third.prompt(three);
+            let mut all = "> HiHo".to_owned();
+            for (window, prompt) in [(&mut first, one), (&mut second, two), (&mut third, three)] {
+                let answer = if prompt == "Hi" { "Ho".to_owned() } else { format!("It is {prompt}.") };
+                window.say(&answer);
+                window.end();
+                all = format!("{all}> {prompt}{answer}");
+            }
+            for window in [first, second, third] {
+                leave(window.desk);
+            }
+            for time in ["once", "again"] {
+                let window = Window::open(&store, &world, &tree, has_list);
+                window.assert_whole(&all, &format!("{when}, {time}"));
+                leave(window.desk);
+            }
+            if !two.starts_with('/') {
+                let lacks: &[&str] = if one.starts_with('/') { &["It is Two."] } else { &["It is One.", "It is Two."] };
+                assert_stays((&store, &world), &tree, has_list, (&all, lacks), &when);
+            }
+        }
+    }
+}
+
+#[test]
+fn prompts_that_were_not_waited_for_stay_where_another_window_was_opened_as_the_first_was_answered() {
+    for has_list in [false, true] {
+        let (store, world, tree) = (Memory::new(), World::unrecorded(), Tree::default());
+        let mut first = Window::first(&store, &world, &tree);
+        first.prompt("One");
+        first.prompt("Two");
+        first.say("It is One.");
+        first.end();
+        let mut second = Window::open(&store, &world, &tree, false);
+        second.prompt("Three");
+        first.say("It is Two.");
+        first.end();
+        second.say("It is Three.");
+        second.end();
+        leave(first.desk);
+        leave(second.desk);
+        for time in ["once", "again"] {
+            let window = Window::open(&store, &world, &tree, has_list);
+            let all = "> HiHo> One> TwoIt is One.It is Two.> ThreeIt is Three.";
+            window.assert_whole(all, &format!("list: {has_list}, {time}"));
+            leave(window.desk);
+        }
+    }
+}
+
+#[test]
+fn the_end_of_an_answer_stays_though_what_it_begins_with_was_said_before_and_is_behind_it() {
+    for has_list in [false, true] {
+        let when = format!("list: {has_list}");
+        let (store, world, tree) = (Memory::new(), World::unrecorded(), Tree::default());
+        let mut first = Window::first(&store, &world, &tree);
+        first.prompt("Hi");
+        first.say("Ho");
+        let mut second = Window::open(&store, &world, &tree, false);
+        second.prompt("Hi");
+        first.say(", and more");
+        first.end();
+        second.say("Ho");
+        second.end();
+        leave(first.desk);
+        leave(second.desk);
+        assert_stays((&store, &world), &tree, has_list, ("> HiHo> HiHo, and more> HiHo", &["and more"]), &when);
+    }
+}
+
 /// Pi tells that it tries again, and how a prompt is queued, and keeps nothing of that.
 #[test]
 fn what_was_had_in_another_window_stays_behind_a_turn_of_which_the_agent_has_not_kept_all() {

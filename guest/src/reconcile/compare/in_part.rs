@@ -23,13 +23,23 @@ pub(in crate::reconcile) struct InPart {
 
 /// Those of which it is to be looked whether the log's answer begins with what is told, from the last.
 pub(in crate::reconcile) fn looked_for(log: &[Turn], replay: &[Turn]) -> Vec<InPart> {
-    let ours: BTreeSet<(Sum, Sum)> = log.iter().map(Turn::said).collect();
-    let unlike = |other: &usize| {
+    // Where the same was said over and over, what is told more often than it was said.
+    let mut more: BTreeMap<(Sum, Sum), usize> = BTreeMap::new();
+    for theirs in replay {
+        *more.entry(theirs.said()).or_default() += 1;
+    }
+    for said in log.iter().map(Turn::said) {
+        more.entry(said).and_modify(|more| *more = more.saturating_sub(1));
+    }
+    let mut unlike = |other: &usize| {
         let (prompt, answer) = replay[*other].said();
-        !prompt.is_empty() && !answer.is_empty() && !ours.contains(&(prompt, answer))
+        let Some(more) = more.get_mut(&(prompt, answer)).filter(|more| **more > 0) else { return false };
+        *more -= 1;
+        !prompt.is_empty() && !answer.is_empty()
     };
     // Behind the last it tells nothing.
-    let unlike: Vec<usize> = (0..replay.len().saturating_sub(1)).rev().filter(unlike).take(MOST).collect();
+    let unlike: Vec<usize> =
+        (0..replay.len().saturating_sub(1)).rev().filter(|other| unlike(other)).take(MOST).collect();
     if unlike.is_empty() {
         return Vec::new();
     }

@@ -73,8 +73,13 @@ fn told_otherwise(log: &[Turn], replay: &[Turn], told: Told) -> (Vec<Same>, Vec<
     let found: BTreeSet<usize> = same.iter().flat_map(|same| &same.turns).copied().collect();
     let torn = search.at_once.iter().filter_map(|group| {
         let answered = its[group.clone()].iter().copied().filter(|at| !log[*at].agent.sum().is_empty());
-        let is_told_alone =
-            |at: &usize| told_alone.contains(at) || search.tells(&log[*at], is_told) || search.tells_last(&log[*at]);
+        let is_told_alone = |at: &usize| {
+            let turn = &log[*at];
+            told_alone.contains(at)
+                || search.tells(turn, is_told)
+                || search.tells_last(turn)
+                || search.tells_prompt_behind_which(turn, &its[group.clone()], is_told)
+        };
         let torn: Vec<usize> = answered.filter(|at| !is_told_alone(at)).collect();
         let is_begun = |at: &usize| search.tells(&log[*at], |theirs, ours| theirs.agent.begins_with(ours.agent.sum()));
         (torn.len() > 1
@@ -321,6 +326,23 @@ impl<'a> Search<'a> {
         let told = self.places.get(&turn.user).into_iter().flatten().map(|place| &self.replay[*place]);
         let mut told = told.filter(|theirs| theirs.user == turn.user);
         told.any(|theirs| is_it(theirs, turn))
+    }
+
+    /// Whether the agent tells the prompt of this turn alone, and behind it one of these turns of other windows, that `is_it`: the
+    /// program that went on there had read the session before anything was answered to it.
+    fn tells_prompt_behind_which(&self, turn: &Turn, its: &[usize], is_it: impl Fn(&Turn, &Turn) -> bool) -> bool {
+        let is_alone = |told: &Turn| told.user == turn.user && told.agent.sum().is_empty();
+        let told = self.places.get(&turn.user).into_iter().flatten().map(|place| &self.replay[*place..]);
+        let mut alone = told.filter(|told| told.first().is_some_and(is_alone));
+        let may_have_read = |other: &Turn| {
+            other.window != turn.window && turn.begun_at() < other.begun_at() && other.is_begun_before_end_of(turn)
+        };
+        alone.any(|told| {
+            let next = told.iter().take(MOST_JOINED).find(|told| !told.agent.sum().is_empty());
+            let is_next =
+                |other: &Turn| next.is_some_and(|next| next.pieces().last() == Some(&other.user) && is_it(next, other));
+            its.iter().map(|at| &self.log[*at]).any(|other| may_have_read(other) && is_next(other))
+        })
     }
 
     /// Whether the agent tells this turn with prompts before it that nobody had answered.

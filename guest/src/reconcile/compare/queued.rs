@@ -1,12 +1,13 @@
 //! Prompts that a client did not wait for, of which the agent tells some alone: it has refused the others, or keeps no commands, or
 //! nothing of what failed or was stopped. To readers they are one turn, and which of them a word was said to need not be known: what the
 //! first is answered may come behind the prompt of the second. Where all that the agent tells was said in that turn, in that order, it is
-//! compared as a whole, and stays as it is.
+//! compared as a whole, and stays as it is. So it is where a window was opened in their midst: its agent has read some with their answers,
+//! and tells the prompts behind those with the one that it was given there.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::joining::Same;
+use super::joining::{Same, is_apart};
 use super::together::queues;
 use crate::reconcile::turn::Turn;
 use crate::reconcile::turn::sum::Sum;
@@ -28,14 +29,28 @@ pub(super) fn told_in_part(
     let (mut in_part, mut free) = (Vec::new(), theirs.start);
     for turns in queues(its, log).filter(|turns| turns.iter().all(|at| !found.contains(at))) {
         let Some(queue) = Queue::of(turns.iter().map(|at| &log[*at])) else { continue };
-        let begins = (free..theirs.end).filter(|told| queue.prompts.contains(&replay[*told].first_piece()));
-        let told = begins.take(MOST_PLACES).find_map(|first| {
+        let begins = || (free..theirs.end).filter(|told| queue.prompts.contains(&replay[*told].first_piece()));
+        let told = begins().take(MOST_PLACES).find_map(|first| {
             let behind = (first..theirs.end).take_while(|told| !taken.contains(told));
             Some(first..first + queue.tells(behind.map(|told| &replay[told]), untold)?)
         });
         if let Some(told) = told {
             free = told.end;
             taken.extend(told.clone());
+            in_part.push(Same { turns, told });
+            continue;
+        }
+        let with_next = begins().take(MOST_PLACES).find_map(|first| {
+            let behind = (first..theirs.end).take_while(|told| !taken.contains(told));
+            let (count, prompt) = queue.told_with_next(behind.map(|told| &replay[told]))?;
+            let said = (prompt, replay[first + count].agent.sum());
+            let mut beside = turns_beside(&turns, its, log).filter(|at| !found.contains(at));
+            Some((first..first + count, beside.find(|at| log[*at].said() == said)?))
+        });
+        if let Some((told, next)) = with_next {
+            free = told.end + 1;
+            taken.extend(told.start..free);
+            in_part.push(Same { turns: vec![next], told: told.end..free });
             in_part.push(Same { turns, told });
         }
     }
@@ -82,6 +97,35 @@ impl Queue {
         let is_answered = !answered.is_empty() || all.is_empty();
         (turns > 0 && is_rest_untold && is_answered && !is_whole).then_some(turns)
     }
+
+    /// How many of these turns tell the first of the prompts, with answers, where the one behind those has the others with one prompt
+    /// more, and that one.
+    fn told_with_next<'t>(&self, told: impl Iterator<Item = &'t Turn>) -> Option<(usize, Sum)> {
+        let (mut prompts, mut said) = (&self.prompts[..], &self.beginnings[..]);
+        for (turns, turn) in told.enumerate() {
+            let pieces = turn.pieces();
+            if let Some((next, before)) = pieces.split_last()
+                && turns > 0
+                && !before.is_empty()
+                && before == prompts
+            {
+                return Some((turns, *next));
+            }
+            prompts = prompts.strip_prefix(&pieces[..])?;
+            said = behind_answer(said, turn.agent.sum()).filter(|_| !turn.agent.sum().is_empty())?;
+        }
+        None
+    }
+}
+
+/// The turns of other windows that were begun behind these, which were not waited for, and before these had come to their end.
+fn turns_beside(queue: &[usize], its: &[usize], log: &[Turn]) -> impl Iterator<Item = usize> {
+    let last = queue.last().map(|at| &log[*at]);
+    let behind = its.partition_point(|at| last.is_some_and(|last| log[*at].at.start() <= last.at.start()));
+    let is_before_end = move |at: &usize| last.is_some_and(|last| log[*at].is_begun_before_end_of(last));
+    let is_elsewhere = move |at: &usize| last.is_some_and(|last| log[*at].window != last.window);
+    let beside = its[behind..].iter().copied().take_while(is_before_end);
+    beside.filter(move |at| is_elsewhere(at) && is_apart(&[*at], log))
 }
 
 /// The prompts behind these, which are among them in this order, and the others between them untold.

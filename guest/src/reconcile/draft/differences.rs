@@ -37,7 +37,7 @@ impl Draft {
         } else if ours.uncopied != Uncopied::Nothing && theirs.agent.sum().length() < ours.agent.sum().length() {
             // It has copied no more of it, and may have been told the rest.
             self.keep_others([ours]);
-        } else if ours.is_told_in_part(theirs) && !self.heard_behind(ours) {
+        } else if (ours.is_told_in_part(theirs) || ours.is_told_by_prompt(theirs)) && !self.heard_behind(ours) {
             self.keep_lost(ours);
         } else {
             self.keep_same(std::slice::from_ref(ours), std::slice::from_ref(theirs));
