@@ -28,11 +28,11 @@ impl Running {
         RunningAt(self.passed + (now - self.seen).clamp(0, LONGEST_STEP))
     }
 
-    /// Looks at the clock. Where the program was not running for a while, returns since when by the clock.
+    /// Looks at the clock. Where the program was not running for a while, or the clock was set, returns what it said before.
     pub(super) fn look(&mut self, now: i64) -> Option<i64> {
         let RunningAt(passed) = self.at(now);
         let before = std::mem::replace(self, Self { passed, seen: now });
-        (now - before.seen > LONGEST_STEP).then_some(before.seen)
+        ((now - before.seen).abs() > LONGEST_STEP).then_some(before.seen)
     }
 }
 
@@ -57,7 +57,7 @@ mod tests {
             (6000, 5000, None),
             (28_800_000, 10_000, Some(6000)),
             (28_801_000, 11_000, None),
-            (5000, 11_000, None),
+            (5000, 11_000, Some(28_801_000)),
             (5900, 11_900, None),
         ] {
             assert_eq!(start.until(running.at(now)), passed, "{now}");

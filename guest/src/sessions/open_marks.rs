@@ -11,6 +11,8 @@ use crate::store::{ActivityState, Store, keys};
 
 /// How long a heartbeat is to be believed, in milliseconds: what a caller adds to the present for [`beat`].
 pub const BELIEVED_FOR: i64 = 15_000;
+/// How long a connection that was silent may take to say that it is there once its computer has woken up, in milliseconds.
+pub(super) const WAKES_IN: i64 = 6_000;
 /// How often a caller gives a heartbeat, in milliseconds.
 pub const BEAT_EVERY: i64 = 5_000;
 /// A heartbeat that says to believe it for longer than this was given by a clock that has been set back since, or is
@@ -203,6 +205,13 @@ pub fn leave<S: Storage>(store: &Store<S>, connection: &str) -> Result<()> {
 pub fn is_believed<S: Storage>(store: &Store<S>, connection: &str, now: i64) -> Result<bool> {
     let heartbeat = store.record(keys::heartbeat(connection))?;
     Ok(is_good(heartbeat.as_deref(), now))
+}
+
+/// Whether a connection has been silent for so long that it is not believed, and has not left: it was killed, or the computer was
+/// asleep and it is about to say that it is there.
+pub(super) fn is_any_silent<S: Storage>(store: &Store<S>, now: i64) -> Result<bool> {
+    let heartbeats = all(store, keys::HEARTBEATS, MOST_CONNECTIONS)?;
+    Ok(heartbeats.iter().any(|heartbeat| !is_good(Some(&heartbeat.value), now)))
 }
 
 /// Whether any connection has the session open.

@@ -9,9 +9,10 @@ use acp_sessions_guest::storage::Memory;
 use acp_sessions_guest::time;
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, Out, World, chunk, update};
+use crate::desk::{Desk, Out, World, update};
 use crate::scenes::{
-    CWD, IMAGE, Turns, account, ask_load, begun, leave, lines, listing, load, mark, prompt_until_sent, row, said, says, words,
+    CWD, IMAGE, Turns, account, ask_load, begun, leave, lines, listing, load, mark, prompt_until_sent, row, said, says,
+    words,
 };
 
 /// Later than anything that is said here.

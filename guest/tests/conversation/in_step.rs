@@ -462,6 +462,31 @@ fn windows_stay_in_step_though_the_clock_was_set_forward_for_a_moment() {
     assert_eq!(shown(&first.wait(SOON)), ["> Theirs", "Their answer"]);
 }
 
+#[test]
+fn a_turn_under_way_is_not_shown_as_cut_off_where_the_clock_was_set_back() {
+    let call = |kind: &str, status: &str| {
+        update("s1", json!({"sessionUpdate": kind, "toolCallId": "c1", "title": "Reads", "status": status}))
+    };
+    for step in [40_000, 50_000, 3_600_000, 5 * 86_400_000] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let (mut first, mut second) = two_windows(&store, &world);
+        let asked = ask_prompt(&mut first, "one", "s1", "One");
+        first.agent(call("tool_call", "in_progress"));
+        first.wait(SOON);
+        second.wait(SOON);
+        world.now.set(world.now.get() - step);
+        let mut out = second.wait(SOON);
+        first.agent(call("tool_call_update", "completed"));
+        first.agent(says("Done"));
+        ends(&mut first, &asked);
+        out.extend(second.wait(SOON));
+        assert_eq!(shown(&out), ["> One", "Done"], "{step}");
+        let failed: Vec<&Value> =
+            out.client.iter().filter(|message| message["params"]["update"]["status"] == "failed").collect();
+        assert!(failed.is_empty(), "{step}: {failed:?}");
+    }
+}
+
 /// What an agent plans, as a client is told it.
 fn plans(agent_id: &str, text: &str) -> Value {
     update(agent_id, json!({"sessionUpdate": "plan", "entries": [{"content": text}]}))

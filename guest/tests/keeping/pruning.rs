@@ -1,5 +1,6 @@
 //! Removing by hand.
 
+use acp_sessions_guest::sessions::open_marks;
 use acp_sessions_guest::sessions::retention::{Prune, PruneError, prune};
 use acp_sessions_guest::storage::Memory;
 use acp_sessions_guest::store::{Origin, Session, Store};
@@ -53,6 +54,30 @@ fn a_dry_run_names_what_would_go_and_what_goes_is_what_it_named() {
         assert_eq!(prune_all(&store, limit, None, false), named);
         let left: Vec<&str> = ALL.into_iter().filter(|id| is_there(&store, id)).collect();
         assert_eq!(left, ["new", "open", "listed"]);
+    }
+}
+
+#[test]
+fn a_window_that_was_silent_is_given_time_to_say_that_it_is_there() {
+    let waking = NOW + 3 * 86_400_000;
+    for wakes in [true, false] {
+        let store = store();
+        let mut request = Prune { idle_since: 500, cwd: None, limit: 100, dry_run: false, after: None };
+        for passed in [0, 100, 5_900] {
+            let page = prune(&store, &request, waking + passed).unwrap();
+            assert!(page.rows.is_empty() && page.next_cursor.is_some(), "{passed}");
+            assert!(request.after.is_none() || request.after == page.next_cursor, "{passed}");
+            request.after = page.next_cursor;
+        }
+        let later = if wakes {
+            open_marks::beat(&store, "window", waking + 5_950 + open_marks::BELIEVED_FOR).unwrap();
+            waking + 5_950
+        } else {
+            waking + 6_000
+        };
+        let page = prune(&store, &request, later).unwrap();
+        assert_eq!(page.rows.len(), if wakes { 6 } else { 7 });
+        assert_eq!(is_there(&store, "open"), wakes);
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::io::Write as _;
 use std::process::ExitCode;
+use std::thread;
+use std::time::Duration;
 
 use chrono::{SecondsFormat, TimeDelta, Utc};
 
@@ -15,6 +17,9 @@ use crate::sessions::{Prune, Sessions};
 
 /// How many sessions go in one step. Others can use the store between steps.
 const STEP: u32 = 50;
+
+/// How long windows that have been silent are left to say that they are there, before it is asked again.
+const ASKS_AGAIN: Duration = Duration::from_millis(100);
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -56,9 +61,13 @@ pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
         }
         out.flush()?;
         count += page.sessions.len();
+        let is_awaiting = page.sessions.is_empty() && page.next_cursor == cursor;
         cursor = page.next_cursor;
         if cursor.is_none() {
             break;
+        }
+        if is_awaiting {
+            thread::sleep(ASKS_AGAIN);
         }
     }
     let done = if arguments.dry_run { "would be deleted" } else { "deleted" };

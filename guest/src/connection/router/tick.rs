@@ -80,11 +80,11 @@ impl<S: Storage, E: Environment> Router<S, E> {
 
     /// Time has passed, or something has come. Where this program has been asleep, others have been, too: a computer that wakes
     /// up wakes them one after the other, and what is under way in a window that has not yet said that it is still there is not
-    /// over.
+    /// over. Where the clock was set, it was set for all of them.
     pub(super) fn wake(&mut self, now: i64) {
-        let Some(asleep_since) = self.connection.times.running.look(now) else { return };
+        let Some(before) = self.connection.times.running.look(now) else { return };
         let until = now + open_marks::BELIEVED_FOR;
-        if let Err(error) = open_marks::vouch(&self.store, &self.connection.name, asleep_since, until) {
+        if let Err(error) = open_marks::vouch(&self.store, &self.connection.name, before, until) {
             self.not_recorded(&error.to_string());
         }
     }

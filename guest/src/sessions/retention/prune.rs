@@ -3,7 +3,7 @@
 use super::idle::old_rows;
 use super::rule::{self, Kind, Rule};
 use crate::sessions::list::Page;
-use crate::sessions::upgrade;
+use crate::sessions::{open_marks, upgrade};
 use crate::storage::{Result, Storage, StorageError};
 use crate::store::{Layout, Row, Session, Store, keys};
 
@@ -12,6 +12,10 @@ const BATCH: u32 = 128;
 
 /// The cursor of a removal that has not begun, because the store is still brought up to date.
 const UPGRADING: &str = "-";
+
+/// What the cursor of a removal begins with that waits for windows to say that they are there; it goes on with since when, in
+/// milliseconds since 1970.
+const AWAITING: &str = "w:";
 
 /// A removal by hand.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,22 +45,31 @@ pub enum PruneError {
 
 /// Removes what has been idle for too long and returns the rows of what it removed, with a cursor while there may be
 /// more. The same sessions are kept as by a sweep, but for those made a moment ago: who prunes says since when.
+///
+/// Right after a computer has woken up, nobody can tell a window that was killed from one that has not yet said that it is there. So
+/// as long as there are such ones nothing is removed for some seconds: an empty page has the cursor that it was asked for with.
 pub fn prune<S: Storage>(store: &Store<S>, prune: &Prune, now: i64) -> std::result::Result<Page, PruneError> {
     let mut rows = Vec::new();
     // The cursor is the key of the last entry that was looked at: it names the shelf too.
     let mut after = prune.after.clone();
     let rule = Rule { kind: Kind::Idle, since: prune.idle_since, settled_since: None };
-    if after.as_deref().is_some_and(|after| after != UPGRADING && !keys::is_row(after, prune.cwd.as_deref())) {
+    let awaiting_since = after.as_deref().and_then(|after| after.strip_prefix(AWAITING)?.parse::<i64>().ok());
+    let is_begun = |after: &str| awaiting_since.is_none() && after != UPGRADING;
+    if after.as_deref().is_some_and(|after| is_begun(after) && !keys::is_row(after, prune.cwd.as_deref())) {
         return Err(PruneError::Cursor);
     }
     if prune.limit == 0 {
         return Ok(Page { rows, next_cursor: None });
     }
     // A store of an earlier version has its rows elsewhere.
-    if after.as_deref().is_none_or(|after| after == UPGRADING) {
+    if !after.as_deref().is_some_and(is_begun) {
         after = None;
         if store.layout()? != Layout::Present && upgrade::step(store)? {
             return Ok(Page { rows, next_cursor: Some(UPGRADING.to_owned()) });
+        }
+        let since = awaiting_since.unwrap_or(now);
+        if (0..open_marks::WAKES_IN).contains(&(now - since)) && open_marks::is_any_silent(store, now)? {
+            return Ok(Page { rows, next_cursor: Some(format!("{AWAITING}{since}")) });
         }
     }
     loop {
