@@ -107,12 +107,17 @@ class Scene:
         return reason
 
     async def half_a_turn(self) -> tuple[str, asyncio.Task[str]]:
-        """A session and a turn in it, in whose middle the agent waits for its `hold`; the client has heard half of it."""
+        """A session and a turn in it, in whose middle the agent waits until it is to go on; the client has heard half of it."""
         self.agent.hold = asyncio.Event()
         session = await self.new()
         turn = asyncio.create_task(self.prompt(session, "hello"))
         await self.client.hear("You said hello")
         return session, turn
+
+    def go_on(self) -> None:
+        """The agent goes on with the turn."""
+        assert self.agent.hold is not None
+        self.agent.hold.set()
 
     async def listed(self) -> list[str]:
         return [session.session_id for session in (await self.connection.list_sessions()).sessions]

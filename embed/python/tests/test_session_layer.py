@@ -106,7 +106,7 @@ class SessionLayer(unittest.IsolatedAsyncioTestCase):
         with mock.patch.object(Engine, "receive", received):
             self.assertEqual((await self.refused(scene.connection.list_sessions())).code, -32603)
         self.assertEqual(len(warnings), 1)
-        scene.agent.hold.set()
+        scene.go_on()
         self.assertEqual(await turn, "end_turn")
         await scene.client.hear("You said hello, and no more.")
         self.assertEqual(await scene.listed(), [session])
@@ -148,7 +148,7 @@ class SessionLayer(unittest.IsolatedAsyncioTestCase):
         scene = await Scene().open(lambda: Engine(store))
         _, turn = await scene.half_a_turn()
         await asyncio.wait_for(is_written.wait(), LONG)
-        scene.agent.hold.set()
+        scene.go_on()
         await turn
         await scene.leave()
 
