@@ -27,7 +27,7 @@ mod table;
 mod update;
 mod usage;
 
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
 use std::process::ExitCode;
 use std::str::FromStr as _;
 use std::sync::Arc;
@@ -79,6 +79,13 @@ enum Command {
     Manual(manual::Arguments),
 }
 
+impl Command {
+    /// Whether all that it does is to print something: then it has done that where nobody reads on.
+    fn only_prints(&self) -> bool {
+        matches!(self, Self::List(_) | Self::Show(_) | Self::Usage(_) | Self::Completions(_))
+    }
+}
+
 /// What a command returns: an error is printed as one sentence.
 type Outcome = anyhow::Result<ExitCode>;
 
@@ -88,6 +95,7 @@ pub fn main() -> ExitCode {
     log_to_stderr();
     take_full_files_for_errors();
     let mut out = Out::stdout();
+    let only_prints = arguments.command.only_prints();
     let outcome = match arguments.command {
         Command::Proxy(arguments) => proxy::run(&arguments),
         Command::Agent(arguments) => agent::run(&arguments),
@@ -103,11 +111,18 @@ pub fn main() -> ExitCode {
     };
     Folders::stop();
     // What was done before something failed is told before it.
-    let outcome = out.flush().map_err(anyhow::Error::from).and(outcome);
+    let told = out.flush();
+    let outcome = outcome.and_then(|code| match told {
+        // What the command was for is done.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(code),
+        told => Ok(told.map(|()| code)?),
+    });
     let code = outcome.unwrap_or_else(|error| {
-        // Whoever reads our output may have read enough of it.
-        if !is_broken_pipe(&error) {
-            complain(&error);
+        match (is_broken_pipe(&error), only_prints) {
+            // Whoever reads our output may have read enough of it.
+            (true, true) => return ExitCode::SUCCESS,
+            (true, false) => complain(&anyhow::anyhow!("nobody reads the output any more: not all was done")),
+            (false, _) => complain(&error),
         }
         ExitCode::FAILURE
     });
@@ -131,7 +146,7 @@ fn complain(error: &anyhow::Error) {
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let cause = error.downcast_ref::<std::io::Error>();
-    cause.is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+    cause.is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
 }
 
 /// Logs warnings, and with `ACP_SESSIONS_LOG=debug`, or `acp_sessions::runner=debug`, more.

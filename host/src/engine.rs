@@ -181,9 +181,14 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Engine<'c, S> {
         self.component.folders().is_finding()
     }
 
+    /// Whether it was said that nothing more comes from that side.
+    pub(crate) fn has_closed(&self, peer: Peer) -> bool {
+        self.closed.contains(&peer)
+    }
+
     /// Says that nothing more comes from that side.
     pub fn peer_closed(&mut self, peer: Peer) -> Result<(), EngineError> {
-        if self.closed.contains(&peer) {
+        if self.has_closed(peer) {
             return Ok(());
         }
         self.closed.push(peer);

@@ -46,5 +46,6 @@ pub mod folders;
 mod private;
 pub mod runner;
 pub mod sessions;
+mod shell_word;
 pub mod store;
 pub mod transport;

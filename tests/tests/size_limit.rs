@@ -49,6 +49,17 @@ fn a_log_that_cannot_be_written_ends_nothing() {
     }
 }
 
+#[test]
+fn what_could_not_be_stored_until_the_end_is_told_then() {
+    let scene = Scene::new();
+    let log = scene.file("log");
+    let launch = limited_logging(&scene, 1024, "2> \"$ACP_TEST_LOG\"").env("ACP_TEST_LOG", &log);
+    goes_on_unstored(&scene, Client::ready(&launch.env("ACP_SESSIONS_LOG", "off")));
+    let told = fs::read_to_string(log).expect("the log");
+    let expected = "acp-sessions: what was said last in one session could not be stored until the end, and is lost";
+    assert!(told.lines().count() == 1 && told.starts_with(expected), "{told}");
+}
+
 /// More is said than the store takes, which is logged.
 fn goes_on_unstored(scene: &Scene, mut client: Client) {
     let id = client.new_session(&scene.cwd());
@@ -58,7 +69,7 @@ fn goes_on_unstored(scene: &Scene, mut client: Client) {
     // The connection goes on, and nothing of what was stored before is lost.
     client.take_updates(&id);
     client.list();
-    assert!(client.close().success());
+    assert_eq!(client.close().code(), Some(1), "what was said last is lost");
     let (replay, _) = Client::ready(&scene.builtin(&[])).load(&id, &scene.cwd());
     assert!(text_of(&replay, "user_message_chunk").starts_with("hello"));
 }

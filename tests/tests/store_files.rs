@@ -1,10 +1,12 @@
 //! The files of a store: whose they are, whatever the umask and whoever made them, and what happens when they are taken away.
 
-use std::fs;
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
 use acp_sessions_tests::client::Client;
 use acp_sessions_tests::launch::{Launch, built};
+use acp_sessions_tests::ran::Ran;
 use acp_sessions_tests::scene::Scene;
 use acp_sessions_tests::transcript::text_of;
 use acp_sessions_tests::unprivileged::{mode, set_mode};
@@ -104,12 +106,55 @@ fn a_store_that_is_taken_away_from_under_a_host_is_noticed() {
         let turn = client.result("session/prompt", prompt);
         let told = &turn["_meta"]["acp-sessions"];
         assert_eq!(told["stored"], false, "{turn}");
-        assert!(told["reason"].as_str().is_some_and(|reason| reason.contains("was removed or replaced")), "{turn}");
+        assert!(
+            told["reason"].as_str().is_some_and(|reason| reason.contains("was removed or replaced: put it back")),
+            "{turn}"
+        );
         let place = json!({"cwd": scene.cwd(), "mcpServers": []});
         let error = client.error("session/new", place);
         assert!(error.names("was removed or replaced"), "{error:?}");
         assert_eq!(folder.exists(), is_replaced, "nothing is made anew");
-        assert!(client.close().success());
+        assert_eq!(client.close().code(), Some(1), "what was said last is lost");
+    }
+}
+
+/// Spoils a store that is in use.
+type Spoil = fn(&Path);
+
+#[test]
+fn a_store_that_is_damaged_under_a_host_is_named_with_what_helps() {
+    let cut = |store: &Path| {
+        let file = File::options().write(true).open(store).expect("the store");
+        file.set_len(0).expect("cut");
+    };
+    let garble = |store: &Path| {
+        let length = usize::try_from(fs::metadata(store).expect("the store").len()).expect("a length");
+        let file = File::options().write(true).open(store).expect("the store");
+        file.write_all_at(&vec![0x5a; length], 0).expect("written");
+    };
+    let spoils: [(&str, Spoil); 2] = [("cut to nothing", cut), ("garbled", garble)];
+    for (how, spoil) in spoils {
+        let scene = Scene::new();
+        let mut client = Client::ready(&scene.proxy(&[], &[]));
+        let id = client.new_session(&scene.cwd());
+        client.prompt(&id, "Mend the roof");
+        // Its journal is written back, and nothing of the store is anywhere else.
+        let store = scene.store();
+        let other = rusqlite::Connection::open(&store).expect("a database");
+        other.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).expect("written back");
+        spoil(&store);
+        let remedy = format!("acp-sessions doctor --store {}", store.display());
+        let error = client.error("session/list", json!({}));
+        assert!(error.names("the store is damaged: ") && error.names(&remedy), "{how}: {error:?}");
+        client.kill();
+        // The same on the command line, where a file of no bytes is one in which there is nothing yet.
+        let words = ["list", "--store", store.to_str().expect("text")];
+        let ran = Ran::of(&Launch::new(&built("acp-sessions")).args(&words));
+        if how == "garbled" {
+            assert!(ran.complained().contains(&store.display().to_string()));
+        } else {
+            assert_eq!(ran.printed(), "No sessions.\n");
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-import { ARGUMENTS } from "./arguments.js";
+import { ARGUMENTS, TYPED } from "./arguments.js";
 import { newInstance } from "./instance.js";
 import { bytes, compare } from "./order.js";
 import { refusals } from "./refusals.js";
@@ -28,26 +28,6 @@ export class Refused extends Error {
     this.tag = tag;
   }
 }
-
-/** The functions of the typed interface. */
-const TYPED = [
-  "listSessions",
-  "changesSince",
-  "getSession",
-  "readTranscript",
-  "readSetAside",
-  "listUsage",
-  "readTurnUsage",
-  "readPermissions",
-  "renameSession",
-  "archiveSession",
-  "deleteSession",
-  "finishDeletes",
-  "pruneSessions",
-  "moveSessions",
-  "foldersOf",
-  "checkStore",
-];
 
 /** What opens connections, by what loads the bindings here. See `index.d.ts`. */
 export function creating(load) {
@@ -316,7 +296,8 @@ function* refusing(call) {
 /** The typed interface, on an instance of its own; one that is lost is replaced with the next call. */
 function typed(make, run) {
   let instance;
-  function* call(name, args) {
+  function* call(name, given) {
+    const args = TYPED[name](...given);
     if (instance?.ended) instance = undefined;
     const used = (instance ??= make());
     try {
@@ -328,7 +309,7 @@ function typed(make, run) {
       throw new EngineError(`the session engine failed at ${name}: ${error?.message ?? error}`, { cause: error });
     }
   }
-  return Object.fromEntries(TYPED.map((name) => [name, (...args) => run(call(name, args))]));
+  return Object.fromEntries(Object.keys(TYPED).map((name) => [name, (...args) => run(call(name, args))]));
 }
 
 /** The beginning of a line and its end. What is over the limit is shortened already, which a line feed tells. */

@@ -59,7 +59,8 @@ export interface Engine {
   /** After an arrival `idle` is to be called within so many milliseconds: the setting `flush-ms`. */
   readonly flushMs: number;
   /**
-   * The typed interface. Its functions throw `Refused` with the error of the WIT, and `EngineError` where the engine was lost.
+   * The typed interface. Its functions throw `Refused` with the error of the WIT, `TypeError` where an argument is none, and
+   * `EngineError` where the engine was lost.
    */
   readonly sessions: typeof sessions;
 }

@@ -135,6 +135,7 @@ test("an argument of a wrong type is refused before anything is handed over, and
   const content = { tag: "line", val: '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}' };
   await assert.rejects(engine.receive([{ peer: "client", content: { ...content, val: () => {} } }]), TypeError);
   await assert.rejects(engine.peerClosed("server"), TypeError);
+  await assert.rejects(engine.sessions.getSession({ id: "id" }), TypeError);
   // What is beside it is no part of it, and may be what goes to no other thread.
   const { outputs } = await engine.receive([{ peer: "client", content: { ...content, more: () => {} }, done: () => {} }]);
   assert.deepEqual(outputs.map(({ tag }) => tag), ["to-agent"]);

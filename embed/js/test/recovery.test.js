@@ -159,6 +159,21 @@ test("an argument of a wrong type is refused before anything is handed over, and
     () => engine.pull(NaN),
     () => engine.peerClosed("server"),
     () => engine.agentRestarted(1),
+    () => engine.sessions.listSessions(undefined, 10),
+    () => engine.sessions.listSessions({ archived: "gone" }, 10),
+    () => engine.sessions.listSessions({ archived: "hidden", subagents: "no" }, 10),
+    () => engine.sessions.listSessions({ archived: "hidden", search: 5 }, 10),
+    () => engine.sessions.listSessions({ archived: "hidden" }, -1),
+    () => engine.sessions.listSessions({ archived: "hidden" }, 2 ** 32 + 1),
+    () => engine.sessions.listSessions({ archived: "hidden" }, 10, 5),
+    () => engine.sessions.changesSince({ archived: "hidden" }, {}),
+    () => engine.sessions.getSession(),
+    () => engine.sessions.readTranscript("id", undefined, "10"),
+    () => engine.sessions.renameSession("id", null),
+    () => engine.sessions.archiveSession("id", "yes"),
+    () => engine.sessions.pruneSessions(new Date(), undefined, 10),
+    () => engine.sessions.moveSessions("/old", undefined, 10),
+    () => engine.sessions.checkStore("all", undefined, 10),
   ];
   for (const call of wrong) assert.throws(call, TypeError, String(call));
   assert.deepEqual(connection.warnings, []);

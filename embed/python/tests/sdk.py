@@ -20,7 +20,6 @@ class Echo:
     def __init__(self) -> None:
         self.connection: Any = None
         self.sessions = 0
-        self.is_half_way = asyncio.Event()
         self.hold: Optional[asyncio.Event] = None
 
     def on_connect(self, connection: Any) -> None:
@@ -36,7 +35,6 @@ class Echo:
 
     async def prompt(self, session_id: str, prompt: list[Any], **_: Any) -> Any:
         await self.say(session_id, f"You said {prompt[-1].text}")
-        self.is_half_way.set()
         if self.hold is not None:
             await self.hold.wait()
         await self.say(session_id, ", and no more.")
@@ -107,6 +105,19 @@ class Scene:
         answer = await self.connection.prompt(session_id=session, prompt=[acp.text_block(text)])
         reason: str = answer.stop_reason
         return reason
+
+    async def half_a_turn(self) -> tuple[str, asyncio.Task[str]]:
+        """A session and a turn in it, in whose middle the agent waits until it is to go on; the client has heard half of it."""
+        self.agent.hold = asyncio.Event()
+        session = await self.new()
+        turn = asyncio.create_task(self.prompt(session, "hello"))
+        await self.client.hear("You said hello")
+        return session, turn
+
+    def go_on(self) -> None:
+        """The agent goes on with the turn."""
+        assert self.agent.hold is not None
+        self.agent.hold.set()
 
     async def listed(self) -> list[str]:
         return [session.session_id for session in (await self.connection.list_sessions()).sessions]

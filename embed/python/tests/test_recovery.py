@@ -152,6 +152,11 @@ class Recovery(unittest.TestCase):
             (ValueError, lambda: engine.sessions.list_sessions(ListCriteria(archived=cast(Any, "foo")))),
             (ValueError, lambda: engine.sessions.check_store("foo")),
             (TypeError, lambda: engine.sessions.get_session(5)),
+            (ValueError, lambda: engine.receive([], -1)),
+            (ValueError, lambda: engine.pull(1 << 32)),
+            (ValueError, lambda: engine.sessions.list_sessions(limit=-1)),
+            (ValueError, lambda: engine.sessions.list_sessions(limit=(1 << 32) + 1)),
+            (ValueError, lambda: engine.sessions.list_usage(limit=1 << 64)),
         ]
         for nth, (error, call) in enumerate(wrong):
             with self.subTest(nth), self.assertRaises(error):

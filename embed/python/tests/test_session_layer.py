@@ -93,10 +93,8 @@ class SessionLayer(unittest.IsolatedAsyncioTestCase):
     async def test_a_turn_goes_on_though_the_instance_is_lost_in_its_middle(self) -> None:
         store, warnings = Faulty(), list[str]()
         scene = await Scene().open(lambda: Engine(store, warn=warnings.append))
-        scene.agent.hold = asyncio.Event()
-        session = await scene.new()
         is_written = store.written("You said hello")
-        turn = asyncio.create_task(scene.prompt(session, "hello"))
+        session, turn = await scene.half_a_turn()
         await asyncio.wait_for(is_written.wait(), LONG)
         receive = Engine.receive
 
@@ -108,7 +106,7 @@ class SessionLayer(unittest.IsolatedAsyncioTestCase):
         with mock.patch.object(Engine, "receive", received):
             self.assertEqual((await self.refused(scene.connection.list_sessions())).code, -32603)
         self.assertEqual(len(warnings), 1)
-        scene.agent.hold.set()
+        scene.go_on()
         self.assertEqual(await turn, "end_turn")
         await scene.client.hear("You said hello, and no more.")
         self.assertEqual(await scene.listed(), [session])
@@ -148,10 +146,9 @@ class SessionLayer(unittest.IsolatedAsyncioTestCase):
         store = Faulty()
         is_written = store.written("You said hello")
         scene = await Scene().open(lambda: Engine(store))
-        scene.agent.hold = asyncio.Event()
-        turn = asyncio.create_task(scene.prompt(await scene.new(), "hello"))
+        _, turn = await scene.half_a_turn()
         await asyncio.wait_for(is_written.wait(), LONG)
-        scene.agent.hold.set()
+        scene.go_on()
         await turn
         await scene.leave()
 
@@ -192,10 +189,7 @@ class SessionLayer(unittest.IsolatedAsyncioTestCase):
     async def test_where_the_agent_ends_what_was_asked_is_answered_with_an_error(self) -> None:
         store = MemoryStore()
         scene = await Scene().open(lambda: Engine(store))
-        scene.agent.hold = asyncio.Event()
-        session = await scene.new()
-        turn = asyncio.create_task(scene.prompt(session, "hello"))
-        await scene.agent.is_half_way.wait()
+        session, turn = await scene.half_a_turn()
         await scene.agent.connection.close()
         scene.agent_end.writer.close()
         self.assertEqual((await self.refused(turn)).code, -32603)
@@ -205,10 +199,7 @@ class SessionLayer(unittest.IsolatedAsyncioTestCase):
     async def test_what_an_agent_says_after_the_client_has_gone_is_kept(self) -> None:
         store = MemoryStore()
         scene = await Scene().open(lambda: Engine(store))
-        scene.agent.hold = asyncio.Event()
-        session = await scene.new()
-        turn = asyncio.create_task(scene.prompt(session, "hello"))
-        await scene.client.hear("You said hello")
+        session, turn = await scene.half_a_turn()
         scene.client_end.writer.write_eof()
         # The end of its input reaches the agent when the client's was seen.
         await asyncio.wait_for(scene.agent_task, LONG)
@@ -220,10 +211,7 @@ class SessionLayer(unittest.IsolatedAsyncioTestCase):
     async def test_where_it_is_cancelled_what_was_said_is_kept_and_both_sides_are_closed(self) -> None:
         store = MemoryStore()
         scene = await Scene().open(lambda: Engine(store, {"flush-ms": 200}), flush_ms=1_000_000)
-        scene.agent.hold = asyncio.Event()
-        session = await scene.new()
-        turn = asyncio.create_task(scene.prompt(session, "hello"))
-        await scene.client.hear("You said hello")
+        session, turn = await scene.half_a_turn()
         scene.layer.cancel()
         with self.assertRaises(asyncio.CancelledError):
             await asyncio.wait_for(scene.layer, LONG)
@@ -236,10 +224,7 @@ class SessionLayer(unittest.IsolatedAsyncioTestCase):
     async def test_where_it_is_cancelled_again_and_again_it_comes_to_its_end_all_the_same(self) -> None:
         store = MemoryStore()
         scene = await Scene().open(lambda: Engine(store))
-        scene.agent.hold = asyncio.Event()
-        session = await scene.new()
-        turn = asyncio.create_task(scene.prompt(session, "hello"))
-        await scene.client.hear("You said hello")
+        session, turn = await scene.half_a_turn()
         peer_closed, close, loop = Engine.peer_closed, Outbox.close, asyncio.get_running_loop()
 
         def closed(engine: Engine, peer: Peer) -> None:

@@ -1,5 +1,6 @@
 //! `acp-sessions delete`
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::process::ExitCode;
 
@@ -29,7 +30,9 @@ pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
     for id in &arguments.ids {
         sessions.get(id)?;
     }
-    for id in &arguments.ids {
+    // One that is named twice goes once.
+    let mut named = BTreeSet::new();
+    for id in arguments.ids.iter().filter(|id| named.insert(*id)) {
         sessions.delete(id)?;
         writeln!(out, "Deleted {}.", printable(id, Form::Line))?;
         // Each is told when it is done, whatever becomes of the next.

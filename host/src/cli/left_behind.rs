@@ -1,16 +1,16 @@
 //! Sessions of a repository that has moved: whoever lists them where it is now is told of them.
 
-use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
 
-use super::printable::{Form, is_unseen, printable};
+use super::printable::{Form, printable};
 use super::store::StoreOptions;
 use crate::folders::{self, Repository};
 use crate::sessions::Sessions;
+use crate::shell_word::quoted;
 use crate::store::Sqlite;
 
 /// How long a list waits for Git when it is printed.
@@ -75,29 +75,6 @@ fn is_gone(folder: &Path) -> bool {
     matches!(folder.try_exists(), Ok(false))
 }
 
-/// As a shell takes it for one word.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '+' | ',' | '@' | '%');
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    if !word.chars().any(is_unseen) {
-        return format!("'{}'", word.replace('\'', "'\\''"));
-    }
-    // What cannot be printed is written as bash, zsh and ksh read it.
-    let mut quoted = "$'".to_owned();
-    for character in word.chars() {
-        let _ = match character {
-            '\'' | '\\' => write!(quoted, "\\{character}"),
-            '\n' => write!(quoted, "\\n"),
-            '\t' => write!(quoted, "\\t"),
-            unseen if is_unseen(unseen) => write!(quoted, "\\U{:08x}", u32::from(unseen)),
-            seen => write!(quoted, "{seen}"),
-        };
-    }
-    quoted + "'"
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -112,21 +89,5 @@ mod tests {
             assert_eq!(command(old, new, Some("/s")), expected);
         }
         assert_eq!(command("/m/b c", "/n", None), "acp-sessions move '/m/b c' /n");
-    }
-
-    #[test]
-    fn what_a_shell_would_take_apart_is_quoted() {
-        for (word, expected) in [
-            ("/home/x", "/home/x"),
-            ("/проекты/東京", "/проекты/東京"),
-            ("/a b", "'/a b'"),
-            ("/it's", "'/it'\\''s'"),
-            ("/$HOME;x", "'/$HOME;x'"),
-            ("", "''"),
-            ("/a\nb's", "$'/a\\nb\\'s'"),
-            ("/a\u{202e}b\\", "$'/a\\U0000202eb\\\\'"),
-        ] {
-            assert_eq!(quoted(word), expected);
-        }
     }
 }

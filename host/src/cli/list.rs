@@ -25,6 +25,9 @@ use crate::store::Sqlite;
 /// The most that the engine returns at once.
 const PAGE: u32 = 1000;
 
+/// How many rows a table has that nobody has set a limit: a program reads all.
+const ROWS: u32 = 50;
+
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Archived {
     /// Leaves them out
@@ -63,9 +66,9 @@ pub(super) struct Arguments {
     #[arg(long)]
     subagents: bool,
 
-    /// At most this many
-    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
-    limit: u32,
+    /// At most this many [default: 50, with --json all]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    limit: Option<u32>,
 
     /// One JSON object a line
     #[arg(long)]
@@ -90,25 +93,17 @@ pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
         include_worktrees: arguments.worktrees,
         ..ListCriteria::default()
     };
-    let (mut sessions, mut is_more) = (Vec::new(), false);
     let folders = folders.map_or_else(|| vec![None], |folders| folders.into_iter().map(Some).collect());
-    for cwd in folders {
-        let (found, are_more) = gather(&mut store, &ListCriteria { cwd, ..criteria.clone() }, arguments.limit)?;
-        sessions = merged(sessions, found);
-        is_more |= are_more;
-    }
-    is_more |= sessions.len() > arguments.limit as usize;
-    sessions.truncate(arguments.limit as usize);
-    if arguments.json {
-        for session in &sessions {
-            out.json(&to_json(session)?)?;
+    let criteria: Vec<ListCriteria> = folders.into_iter().map(|cwd| ListCriteria { cwd, ..criteria.clone() }).collect();
+    match &criteria[..] {
+        // There may be very many of them: nobody has to hold all.
+        [criteria] if arguments.json => {
+            each_page(&mut store, criteria, arguments.limit, |sessions| write_json(out, &sessions))?;
         }
-    } else if sessions.is_empty() {
-        writeln!(out, "No sessions.")?;
-    } else {
-        table::write(out, &sessions)?;
-        if is_more {
-            writeln!(out, "There are more; --limit N shows them.")?;
+        _ if arguments.json => write_json(out, &gather(&mut store, &criteria, arguments.limit)?.0)?,
+        _ => {
+            let (sessions, is_more) = gather(&mut store, &criteria, arguments.limit.or(Some(ROWS)))?;
+            write_table(out, &sessions, is_more)?;
         }
     }
     out.flush()?;
@@ -118,24 +113,61 @@ pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// As many sessions as are wanted, and whether there are more.
+fn write_json(out: &mut Out, sessions: &[Session]) -> anyhow::Result<()> {
+    sessions.iter().try_for_each(|session| Ok(out.json(&to_json(session)?)?))
+}
+
+fn write_table(out: &mut Out, sessions: &[Session], is_more: bool) -> anyhow::Result<()> {
+    if sessions.is_empty() {
+        writeln!(out, "No sessions.")?;
+        return Ok(());
+    }
+    table::write(out, sessions)?;
+    if is_more {
+        writeln!(out, "There are more; --limit N shows them.")?;
+    }
+    Ok(())
+}
+
+/// As many sessions as are wanted of several lists, or all, and whether there are more.
 fn gather(
     store: &mut Sessions<'_, Sqlite>,
-    criteria: &ListCriteria,
-    limit: u32,
+    lists: &[ListCriteria],
+    limit: Option<u32>,
 ) -> anyhow::Result<(Vec<Session>, bool)> {
-    let mut sessions = Vec::new();
-    let mut cursor = None;
-    while sessions.len() < limit as usize {
-        let left = limit - u32::try_from(sessions.len())?;
-        let page = page(store, criteria, left.min(PAGE), cursor.as_deref())?;
-        sessions.extend(page.sessions);
+    let (mut sessions, mut is_more) = (Vec::new(), false);
+    for criteria in lists {
+        let mut found = Vec::new();
+        is_more |= each_page(store, criteria, limit, |page| {
+            found.extend(page);
+            Ok(())
+        })?;
+        sessions = merged(sessions, found);
+    }
+    if let Some(limit) = limit {
+        is_more |= sessions.len() > limit as usize;
+        sessions.truncate(limit as usize);
+    }
+    Ok((sessions, is_more))
+}
+
+/// Takes as many sessions as are wanted, or all, page by page. Returns whether there are more.
+fn each_page(
+    store: &mut Sessions<'_, Sqlite>,
+    criteria: &ListCriteria,
+    limit: Option<u32>,
+    mut take: impl FnMut(Vec<Session>) -> anyhow::Result<()>,
+) -> anyhow::Result<bool> {
+    let (mut left, mut cursor) = (limit, None);
+    loop {
+        let page = page(store, criteria, left.map_or(PAGE, |left| left.min(PAGE)), cursor.as_deref())?;
+        left = left.map(|left| left.saturating_sub(u32::try_from(page.sessions.len()).unwrap_or(u32::MAX)));
+        take(page.sessions)?;
         cursor = page.next_cursor;
-        if cursor.is_none() {
-            break;
+        if cursor.is_none() || left == Some(0) {
+            return Ok(cursor.is_some());
         }
     }
-    Ok((sessions, cursor.is_some()))
 }
 
 /// Two lists as one, in the order that each has: the last prompted first. What is in both is there once.

@@ -5,6 +5,10 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, BufWriter, StdoutLock, Write};
 
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+use crate::shell_word::is_unseen;
+
 /// What stands where a character cannot be shown.
 const UNSEEN: char = char::REPLACEMENT_CHARACTER;
 
@@ -50,29 +54,32 @@ fn escape(character: char, into: &mut String) {
     }
 }
 
-/// Whether it is not to be seen, or changes how others are seen. The joiners of letters and emoji are left.
-pub(super) fn is_unseen(character: char) -> bool {
-    character.is_control()
-        || matches!(character,
-            // Marks of direction.
-            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
-            // Ends of lines and paragraphs.
-            | '\u{2028}' | '\u{2029}'
-            // Nothing, or blank.
-            | '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180e}' | '\u{200b}'
-            | '\u{2060}'..='\u{2065}' | '\u{206a}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
-            | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
-}
-
-/// The same, cut to so many characters.
+/// The same, cut to so many columns of a terminal, in which those of Chinese, Japanese and Korean take two, and to as many
+/// characters.
 pub(super) fn shortened(text: &str, most: usize) -> Cow<'_, str> {
     // Of what is cut off anyway only so much is looked at.
     let end = text.char_indices().nth(most).map_or(text.len(), |(end, _)| end);
     let shown = printable(&text[..end], Form::Line);
-    if end == text.len() {
+    if end == text.len() && columns(&shown) <= most {
         return shown;
     }
-    Cow::Owned(shown.chars().take(most.saturating_sub(1)).chain(['…']).collect())
+    let mut left = most.saturating_sub(1);
+    let fits = |character: &char| {
+        let is_room = character.width().unwrap_or_default() <= left;
+        left = left.saturating_sub(character.width().unwrap_or_default());
+        is_room
+    };
+    Cow::Owned(shown.chars().take(most.saturating_sub(1)).take_while(fits).chain(['…']).collect())
+}
+
+/// How many columns of a terminal it takes.
+pub(super) fn columns(text: &str) -> usize {
+    text.width()
+}
+
+/// The same, filled up with spaces to so many columns.
+pub(super) fn padded(text: &str, to: usize) -> String {
+    format!("{text}{:1$}", "", to.saturating_sub(columns(text)))
 }
 
 /// Standard output of a command. Whatever is written to it is made printable as text; what belongs to one line, its writer
@@ -136,5 +143,18 @@ mod tests {
         assert_eq!(shortened("abc\n", 4), "abc ");
         assert_eq!(shortened("abcde", 4), "abc…");
         assert_eq!(shortened(&"ä".repeat(100_000), 3), "ää…");
+        // What takes two columns is not cut in half, and what takes none still counts.
+        for (text, expected) in
+            [("東京", "東京"), ("東京a", "東…"), ("a東京", "a東…"), ("e\u{301}\u{301}\u{301}ab", "e\u{301}\u{301}…")]
+        {
+            assert_eq!(shortened(text, 4), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_filled_up_takes_as_many_columns() {
+        for (text, expected) in [("", "    |"), ("東", "東  |"), ("e\u{301}", "e\u{301}   |"), ("abcde", "abcde|")] {
+            assert_eq!(padded(text, 4) + "|", expected);
+        }
     }
 }

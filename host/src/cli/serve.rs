@@ -45,6 +45,7 @@ pub(super) fn serve(
     match Connection::open(&component, storage, options.settings(name, agent_of), ends, options.timing())?.run()? {
         End::ClientGone | End::Stopped => Ok(ExitCode::SUCCESS),
         End::AgentGone(how) => anyhow::bail!("the agent has ended: {how}"),
+        End::Undone(what) => anyhow::bail!(what),
     }
 }
 

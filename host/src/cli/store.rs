@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use clap::Args;
 use directories::BaseDirs;
 
-use crate::store::sqlite::Builder;
+use crate::store::sqlite::{Builder, OpenError};
 use crate::store::{Sqlite, default_path};
 
 /// Where the sessions are.
@@ -37,6 +37,10 @@ impl StoreOptions {
     }
 
     pub(super) fn open(&self) -> anyhow::Result<Sqlite> {
+        let path = self.path()?;
+        if path.exists() {
+            check_readable(&path)?;
+        }
         Ok(self.builder()?.build()?)
     }
 
@@ -72,12 +76,16 @@ impl StoreOptions {
         let path = self.path()?;
         let is_there = path.try_exists().with_context(|| format!("{} cannot be looked at", path.display()))?;
         anyhow::ensure!(is_there, "there are no sessions yet: {} does not exist", path.display());
-        // SQLite says of a file that may not be read no more than that it cannot be opened.
-        if path.is_file()
-            && let Err(error) = File::open(&path)
-        {
-            anyhow::bail!("the session store {} cannot be read: {error}", path.display());
-        }
-        Ok(())
+        check_readable(&path)
     }
+}
+
+/// That it is a file that may be read. Of anything else nothing is opened: a pipe would wait for somebody who writes.
+fn check_readable(path: &Path) -> anyhow::Result<()> {
+    if !path.is_file() {
+        return Err(OpenError::NoFile(path.to_owned()).into());
+    }
+    // SQLite says of a file that may not be read no more than that it cannot be opened.
+    File::open(path).with_context(|| format!("the session store {} cannot be read", path.display()))?;
+    Ok(())
 }

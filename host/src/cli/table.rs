@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use super::printable::{Form, printable, shortened};
+use super::printable::{Form, columns, padded, printable, shortened};
 use crate::component::sessions::{Session, SessionState};
 
 /// Longer ids are cut; `--json` has them whole. Nobody types one of this length.
@@ -17,13 +17,14 @@ pub(super) const FOLDER_WIDTH: usize = 4096;
 
 /// Writes sessions as a table.
 pub(super) fn write(out: &mut impl Write, sessions: &[Session]) -> io::Result<()> {
-    let id_width = sessions.iter().map(|session| id(session).chars().count()).max().unwrap_or(0).max(2);
+    let id_width = sessions.iter().map(|session| columns(&id(session))).max().unwrap_or(0).max(2);
     writeln!(out, "{:<id_width$}  {:<20}  {:<TITLE_WIDTH$}  FOLDER", "ID", "LAST ACTIVE", "TITLE")?;
     for session in sessions {
-        let (id, title, folder) = (id(session), title(session), folder(session));
+        let id = padded(&id(session), id_width);
+        let title = padded(&title(session), TITLE_WIDTH);
         let updated = session.updated_at.as_deref().map_or_else(|| "-".into(), seconds);
-        let mark = mark(session);
-        writeln!(out, "{id:<id_width$}  {updated:<20}  {title:<TITLE_WIDTH$}  {folder}{mark}")?;
+        let (folder, mark) = (folder(session), mark(session));
+        writeln!(out, "{id}  {updated:<20}  {title}  {folder}{mark}")?;
         if let Some(snippet) = &session.snippet {
             let is_aside = session.matched_in.as_deref() == Some("setAside");
             let mark = if is_aside { " (set aside)" } else { "" };
@@ -71,12 +72,11 @@ pub(super) fn seconds(time: &str) -> String {
 mod tests {
     use super::*;
 
-    #[test]
-    fn long_titles_and_control_characters_do_not_break_the_table() {
-        let session = Session {
+    fn session(title: &str) -> Session {
+        Session {
             id: "s1".into(),
             cwd: "/work".into(),
-            title: Some(format!("a\x1b[31m\n{}", "ä".repeat(100))),
+            title: Some(title.into()),
             created_at: "2026-01-02T03:04:05.678Z".into(),
             updated_at: Some("2026-01-02T03:04:05.678Z".into()),
             last_prompt_at: None,
@@ -91,13 +91,30 @@ mod tests {
             snippet: Some("a snippet".into()),
             matched_in: Some("setAside".into()),
             set_aside: 3,
-        };
+        }
+    }
+
+    fn written(sessions: &[Session]) -> String {
         let mut out = Vec::new();
-        write(&mut out, &[session]).expect("written");
-        let text = String::from_utf8(out).expect("text");
+        write(&mut out, sessions).expect("written");
+        String::from_utf8(out).expect("text")
+    }
+
+    #[test]
+    fn long_titles_and_control_characters_do_not_break_the_table() {
+        let text = written(&[session(&format!("a\x1b[31m\n{}", "ä".repeat(100)))]);
         let row = text.lines().nth(1).expect("a row");
         assert!(row.starts_with("s1  2026-01-02T03:04:05Z  a�[31m ä"), "{row}");
         assert!(row.ends_with("…  /work (archived, waits for you)"), "{row}");
         assert_eq!(text.lines().nth(2), Some("    … a snippet (set aside)"));
+    }
+
+    #[test]
+    fn folders_stand_in_one_column_whatever_the_script_of_titles() {
+        let wide = "東京の試験はなぜ金曜日に失敗するのか".repeat(4);
+        let text = written(&["Mend the roof", "屋根を直す", "cafe\u{301}", &wide].map(session));
+        let places: Vec<usize> = text.lines().filter_map(|line| Some(columns(line.split_once("/work")?.0))).collect();
+        let (id, updated) = (2, 20);
+        assert_eq!(places, [id + 2 + updated + 2 + TITLE_WIDTH + 2; 4], "{text}");
     }
 }

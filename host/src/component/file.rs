@@ -11,7 +11,7 @@ use wasmtime::component::Component;
 use super::cache::{Cache, Key};
 use super::{compiler, precompiled};
 
-/// A component may be so long. The embedded one has 1.2 MiB.
+/// A component may be so long. The embedded one has 4.5 MiB.
 pub const LONGEST: u64 = 32 << 20;
 
 /// Compiling may take so long.

@@ -61,6 +61,8 @@ pub struct Connection<'c, S: storage::Host + Upkeep + Send + 'static> {
     inside: Inside,
     /// The client has ended, and the engine does not know yet.
     is_client_leaving: bool,
+    /// What the engine could not do any more as it was told that the client has ended.
+    undone: Vec<String>,
     /// The agent's process has ended; its output counts as ended then.
     exited: Option<Instant>,
     shutdown: Option<(Shutdown, Option<End>)>,
@@ -91,6 +93,7 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Connection<'c, S> {
             timer,
             inside: Inside::default(),
             is_client_leaving: false,
+            undone: Vec::new(),
             exited: None,
             shutdown: None,
         })
@@ -108,10 +111,14 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Connection<'c, S> {
         let written = self.streams.finish_client(Instant::now() + LAST_WORDS);
         let end = served?;
         written.map_err(RunError::Streams)?;
-        Ok(end.unwrap_or_else(|| {
+        let undone = Some(self.undone.join("; ")).filter(|undone| !undone.is_empty());
+        let Some(end) = end else {
             let how = ended.unwrap_or_else(|| CLOSED.to_owned());
-            End::AgentGone(self.not_started.map_or_else(|| how.clone(), |why| format!("{how}; {why}")))
-        }))
+            let not_started = self.not_started.map(|why| why.to_string());
+            let all: Vec<String> = [Some(how), not_started, undone].into_iter().flatten().collect();
+            return Ok(End::AgentGone(all.join("; ")));
+        };
+        Ok(undone.map_or(end, End::Undone))
     }
 
     /// Until there is nothing more to do. Returns none if it was the agent that ended first.
@@ -169,9 +176,24 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Connection<'c, S> {
     /// Nothing more comes of the client: the engine is told, and then the agent, so that what that writes at its end comes behind.
     fn client_has_left(&mut self) -> Result<(), RunError> {
         self.is_client_leaving = false;
-        self.engine.peer_closed(Peer::Client)?;
-        self.pump()?;
+        self.end_client()?;
         self.streams.agent.close();
+        Ok(())
+    }
+
+    /// The engine is told that the client has ended, and writes all that waits to be written. What it warns of then is what it could
+    /// not do any more: nobody else can be told.
+    fn end_client(&mut self) -> Result<(), RunError> {
+        let is_first = !self.engine.has_closed(Peer::Client);
+        self.engine.peer_closed(Peer::Client)?;
+        let mut step = self.engine.pull(self.room())?;
+        for output in std::mem::take(&mut step.outputs) {
+            match output {
+                Output::Warn(text) if is_first => self.undone.push(text),
+                output => step.outputs.push(output),
+            }
+        }
+        self.take(&step);
         Ok(())
     }
 
@@ -293,8 +315,7 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Connection<'c, S> {
     fn settle(&mut self) -> Result<(), RunError> {
         self.engine.peer_closed(Peer::Agent)?;
         self.pump()?;
-        self.engine.peer_closed(Peer::Client)?;
-        self.pump()
+        self.end_client()
     }
 
     fn deadline(&self) -> Option<Instant> {

@@ -45,6 +45,8 @@ pub enum End {
     Stopped,
     /// The agent ended by itself; the text says how.
     AgentGone(String),
+    /// However it ended: the text says what of it could not be stored until then.
+    Undone(String),
 }
 
 /// What a connection is between.

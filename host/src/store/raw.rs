@@ -6,7 +6,7 @@ mod row;
 mod tree;
 
 use std::convert::Infallible;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
@@ -48,6 +48,10 @@ pub(super) struct Pages {
 
 impl Pages {
     pub(super) fn open(path: &Path, journal: &Path) -> io::Result<Self> {
+        // A pipe would wait for somebody who writes.
+        if !fs::metadata(path)?.is_file() {
+            return Err(io::Error::other("it is not a file"));
+        }
         let file = File::open(path)?;
         let mut first = [0; 100];
         let read = file.read_at(&mut first, 0)?;

@@ -25,3 +25,10 @@ fn with_one_mistyped_nothing_goes() {
     assert_eq!(mistyped.complained(), "there is no session mistyped");
     assert!(on(&scene, &["show", &ids[0]]).printed().contains("Mend the roof"));
 }
+
+#[test]
+fn one_that_is_named_twice_goes_once() {
+    let (scene, ids) = with_sessions(&["Mend the roof", "Paint the fence"]);
+    let printed = on(&scene, &["delete", &ids[0], &ids[1], &ids[0]]).printed();
+    assert_eq!(printed, format!("Deleted {}.\nDeleted {}.\n", ids[0], ids[1]));
+}

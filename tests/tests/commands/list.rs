@@ -120,3 +120,14 @@ fn a_folder_that_its_user_has_come_to_by_a_link_is_both() {
     assert_eq!(shown(&own, ".", "50"), [newest, oldest]);
     assert_eq!(shown(&own, link.to_str().expect("text"), "50"), [by_link]);
 }
+
+#[test]
+fn a_program_gets_all_rows_and_a_person_some() {
+    let (scene, mut all) = with_sessions(&["Mend the roof"; 53]);
+    all.reverse();
+    assert_eq!(ids(&on(&scene, &["list", "--json"]).printed()), all);
+    assert_eq!(ids(&on(&scene, &["list", "--json", "--search", "roof"]).printed()), all);
+    assert_eq!(ids(&on(&scene, &["list", "--json", "--limit", "52"]).printed()), all[..52]);
+    let table = on(&scene, &["list"]).printed();
+    assert!(table.lines().count() == 52 && table.ends_with("There are more; --limit N shows them.\n"), "{table}");
+}

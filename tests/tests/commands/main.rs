@@ -13,4 +13,5 @@ mod run;
 mod shells;
 mod show;
 mod stores;
+mod unread;
 mod usage;

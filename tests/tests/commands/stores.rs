@@ -1,8 +1,10 @@
 //! Stores that are not there, that cannot be opened, and that hold nothing.
 
 use std::fs::{self, OpenOptions};
-use std::os::unix::fs::FileExt as _;
+use std::os::unix::fs::{FileExt as _, symlink};
+use std::os::unix::net::UnixListener;
 use std::path::Path;
+use std::process::Command;
 
 use acp_sessions_tests::launch::{Launch, built};
 use acp_sessions_tests::ran::Ran;
@@ -48,7 +50,16 @@ fn a_store_that_cannot_be_opened_is_named_with_the_reason() {
         let file = OpenOptions::new().write(true).open(path).expect("the file");
         file.write_all_at(&99_u32.to_be_bytes(), USER_VERSION).expect("written");
     };
-    let kinds: [(Make, &str, &str); 2] = [
+    // Whoever opens one of these waits for somebody else, or is given bytes for ever.
+    let make_pipe = |path: &Path| {
+        assert!(Command::new("mkfifo").arg(path).status().expect("it is part of every system").success());
+    };
+    let make_socket = |path: &Path| drop(UnixListener::bind(path).expect("a socket"));
+    let make_device = |path: &Path| symlink("/dev/zero", path).expect("a link");
+    let kinds: [(Make, &str, &str); 5] = [
+        (make_pipe, "{} is no session store: ", "it is not a file"),
+        (make_socket, "{} is no session store: ", "it is not a file"),
+        (make_device, "{} is no session store: ", "it is not a file"),
         (make_folder, "{} is no session store: ", "it is not a file"),
         (make_newer, "the session store {} has format 99, ", "use a newer acp-sessions"),
     ];
@@ -57,7 +68,11 @@ fn a_store_that_cannot_be_opened_is_named_with_the_reason() {
         fs::create_dir_all(scene.store().parent().expect("a folder")).expect("a folder");
         make(&scene.store());
         let beginning = beginning.replace("{}", &scene.store().display().to_string());
-        for words in COMMANDS.into_iter().chain([&["agent"][..], &["proxy", "--", "cat"]]) {
+        let target = scene.file("salvaged");
+        let salvage: &[&str] = &["doctor", "--salvage", target.to_str().expect("text")];
+        // What can be salvaged of a store of a later version is another matter.
+        let salvage = Some(salvage).filter(|_| reason == "it is not a file");
+        for words in COMMANDS.into_iter().chain(salvage).chain([&["agent"][..], &["proxy", "--", "cat"]]) {
             let complaint = on(&scene, words).complained();
             assert!(complaint.starts_with(&beginning), "{words:?}: {complaint}");
             assert_eq!(complaint.matches(reason).count(), 1, "{words:?} says it once: {complaint}");

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, Optional
 
 from wasmtime import Store
-from wasmtime.component import EnumType, Func, ListType, OptionType, RecordType, ResultType, ValType, VariantType
+from wasmtime.component import U32, U64, EnumType, Func, ListType, OptionType, RecordType, ResultType, ValType, VariantType
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,27 @@ class _Enum(EnumType):
         super().convert_to_c(store, val, ptr)
 
 
+class _U32(U32):
+    def convert_to_c(self, store: Any, val: Any, ptr: Any) -> None:
+        _check_within(val, 32)
+        super().convert_to_c(store, val, ptr)
+
+
+class _U64(U64):
+    def convert_to_c(self, store: Any, val: Any, ptr: Any) -> None:
+        _check_within(val, 64)
+        super().convert_to_c(store, val, ptr)
+
+
+def _check_within(number: Any, bits: int) -> None:
+    """Its library would hand over what is left of it in so many bits: -1 as a very large number."""
+    if isinstance(number, int) and not 0 <= number < 1 << bits:
+        raise ValueError(f"{number} is no number from 0 to {(1 << bits) - 1}")
+
+
 _KNOWN: dict[type, type] = {
+    U32: _U32,
+    U64: _U64,
     EnumType: _Enum,
     RecordType: _Record,
     ListType: _List,

@@ -256,8 +256,8 @@ def _answer(answer: Any) -> PermissionAnswer:
 
 class Sessions:
     """
-    Each function raises `Refused` with the error of the WIT, and `EngineError` where the engine was lost in it; the next call
-    then has a fresh one.
+    Each function raises `Refused` with the error of the WIT, `TypeError` or `ValueError` where an argument is none, and `EngineError`
+    where the engine was lost in it; the next call then has a fresh one.
     """
 
     def __init__(self, make: Callable[[], Instance]) -> None:

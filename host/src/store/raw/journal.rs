@@ -1,7 +1,7 @@
 //! The write-ahead log: pages as commits have written them that are not in the file yet.
 
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
@@ -26,9 +26,11 @@ pub(in super::super) struct Journal {
 
 impl Journal {
     pub(super) fn read(path: &Path, size: usize) -> io::Result<Self> {
-        let file = match File::open(path) {
+        let file = match fs::metadata(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
-            file => file?,
+            // A pipe would wait for somebody who writes.
+            Ok(found) if !found.is_file() => return Ok(Self { is_unreadable: true, ..Self::default() }),
+            _ => File::open(path)?,
         };
         if file.metadata()?.len() == 0 {
             return Ok(Self::default());

@@ -19,54 +19,61 @@ use crate::component::storage::{
 type Answer<T> = wasmtime::Result<std::result::Result<T, StorageError>>;
 
 #[expect(clippy::unnecessary_wraps, reason = "it is what wasmtime expects")]
-fn answer<T>(result: Result<T>) -> Answer<T> {
-    Ok(result.map_err(StorageError::from))
+fn answer<T>(result: Result<T>, place: Option<&Place>) -> Answer<T> {
+    Ok(result.map_err(|error| error.told(place.map(Place::path))))
 }
 
 impl Host for Sqlite {
     fn get(&mut self, keys: Vec<String>) -> Answer<Vec<Option<String>>> {
-        answer(self.read(|connection| records::get(connection, &keys)))
+        answer(self.read(|connection| records::get(connection, &keys)), self.place.as_ref())
     }
 
     fn scan(&mut self, start: String, end: String, descending: bool, limit: u32, max_bytes: u32) -> Answer<RecordPage> {
         let bounds = Bounds { limit, max_bytes };
         self.look_for_room();
-        answer(records::scan(&self.connection, &start, &end, descending, bounds))
+        answer(records::scan(&self.connection, &start, &end, descending, bounds), self.place.as_ref())
     }
 
     fn log_end(&mut self, log: String) -> Answer<u32> {
-        answer(self.read(|connection| logs::end(connection, &log)))
+        answer(self.read(|connection| logs::end(connection, &log)), self.place.as_ref())
     }
 
     fn read_log(&mut self, log: String, start: u32, limit: u32, max_bytes: u32) -> Answer<LogPage> {
-        answer(self.read(|connection| logs::read(connection, &log, start, Bounds { limit, max_bytes })))
+        answer(
+            self.read(|connection| logs::read(connection, &log, start, Bounds { limit, max_bytes })),
+            self.place.as_ref(),
+        )
     }
 
     fn search_text(&mut self, term: TextTerm, after: Option<TextHit>, limit: u32) -> Answer<TextHits> {
-        answer(self.search(|connection, names| {
+        let found = self.search(|connection, names| {
             names.begin(connection)?;
             text::search(connection, names, &term, after.as_ref(), limit)
-        }))
+        });
+        answer(found, self.place.as_ref())
     }
 
     fn find_text(&mut self, term: TextTerm, scopes: Vec<TextScope>) -> Answer<Vec<Option<u32>>> {
-        answer(self.search(|connection, _| text::find(connection, &term, &scopes)))
+        answer(self.search(|connection, _| text::find(connection, &term, &scopes)), self.place.as_ref())
     }
 
     fn text_owners(&mut self, after: Option<String>, limit: u32) -> Answer<Vec<String>> {
-        answer(text::owners(&self.connection, after.as_deref(), limit))
+        answer(text::owners(&self.connection, after.as_deref(), limit), self.place.as_ref())
     }
 
     fn read_texts(&mut self, owner: String, start: u32, limit: u32, max_bytes: u32) -> Answer<TextPage> {
-        answer(self.read(|connection| text::read(connection, &owner, start, Bounds { limit, max_bytes })))
+        answer(
+            self.read(|connection| text::read(connection, &owner, start, Bounds { limit, max_bytes })),
+            self.place.as_ref(),
+        )
     }
 
     fn log_names(&mut self, after: Option<String>, limit: u32) -> Answer<Vec<String>> {
-        answer(logs::names(&self.connection, after.as_deref(), limit))
+        answer(logs::names(&self.connection, after.as_deref(), limit), self.place.as_ref())
     }
 
     fn commit(&mut self, expected: Vec<Expectation>, writes: Vec<Write>, durability: Durability) -> Answer<()> {
-        answer(self.write(&expected, &writes, durability))
+        answer(self.write(&expected, &writes, durability), self.place.as_ref())
     }
 }
 

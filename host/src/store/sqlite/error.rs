@@ -1,11 +1,13 @@
 //! What can go wrong, and how the engine is told.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 
+use super::kind;
 use crate::component::storage::StorageError as Told;
+use crate::shell_word::quoted;
 
 /// Why a store could not be opened.
 #[derive(Debug, thiserror::Error)]
@@ -64,7 +66,7 @@ pub enum OpenError {
     )]
     Incomplete,
     /// SQLite could not open it.
-    #[error("cannot open the session store {}: {cause}", path.display())]
+    #[error("cannot open the session store {}: {cause}{}", path.display(), remedy_of_damage(path, cause))]
     Open {
         /// The file.
         path: PathBuf,
@@ -83,7 +85,7 @@ pub enum Error {
     #[error("too large")]
     TooLarge,
     /// The file is not where it was.
-    #[error("the store's file {} was removed or replaced", .0.display())]
+    #[error("the store's file {} was removed or replaced: put it back, or start acp-sessions anew", .0.display())]
     Gone(PathBuf),
     /// The file could not be read.
     #[error("{0}")]
@@ -106,13 +108,19 @@ impl From<rusqlite::Error> for Error {
 /// What a store's operation returns.
 pub(super) type Result<T> = std::result::Result<T, Error>;
 
-impl From<Error> for Told {
-    fn from(error: Error) -> Self {
-        let error = match error {
+impl Error {
+    /// As the engine is told it. Its users read that too, in an editor that knows nothing of stores: it says which file it is of,
+    /// where there is one, and what can be done.
+    pub(super) fn told(self, file: Option<&Path>) -> Told {
+        let with_remedy = |text: String| match file {
+            Some(file) => format!("{text}: {}", remedy(file)),
+            None => text,
+        };
+        let error = match self {
             Error::Conflict => return Told::Conflict,
             Error::TooLarge => return Told::TooLarge,
-            Error::Disorder => return Told::Corrupt(error.to_string()),
-            Error::Gone(_) | Error::Unreadable(_) => return Told::Unavailable(error.to_string()),
+            Error::Disorder => return Told::Corrupt(with_remedy(self.to_string())),
+            Error::Gone(_) | Error::Unreadable(_) => return Told::Unavailable(self.to_string()),
             Error::Sqlite(error) => error,
         };
         match error.sqlite_error_code() {
@@ -123,8 +131,20 @@ impl From<Error> for Told {
                 Told::Unavailable("another process kept it locked for too long".to_owned())
             }
             // Without a code it is not from SQLite but about what it returned: a value of another type than was stored.
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) | None => Told::Corrupt(error.to_string()),
-            Some(_) => Told::Unavailable(error.to_string()),
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) | None => {
+                Told::Corrupt(with_remedy(error.to_string()))
+            }
+            Some(_) => Told::Unavailable(with_remedy(error.to_string())),
         }
     }
+}
+
+/// Which command says what is wrong with a store.
+fn remedy(file: &Path) -> String {
+    format!("acp-sessions doctor --store {} says what can be saved", quoted(&file.to_string_lossy()))
+}
+
+/// The same behind a text, if it is the file that SQLite cannot make anything of.
+fn remedy_of_damage(file: &Path, cause: &rusqlite::Error) -> String {
+    if kind::is_damage(cause) { format!(": {}", remedy(file)) } else { String::new() }
 }

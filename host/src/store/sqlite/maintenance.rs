@@ -76,7 +76,11 @@ const OF_DERIVED: [&str; 5] = ["FTS5", "fts5", "main.texts", "constructor failed
 impl Health {
     /// What is wrong with a file that SQLite cannot even open.
     pub fn of_unreadable(error: &OpenError) -> Self {
-        let faults = vec![Fault::new(Damaged::File, error.to_string())];
+        let what = match error {
+            OpenError::Open { path, cause } => format!("cannot open the session store {}: {cause}", path.display()),
+            error => error.to_string(),
+        };
+        let faults = vec![Fault::new(Damaged::File, what)];
         Self { format: 0, faults, records: 0, logs: 0, entries: 0, texts: 0, bytes: 0, free_bytes: 0 }
     }
 }
