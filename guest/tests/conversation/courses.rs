@@ -120,7 +120,11 @@ const FOUND_WITH_IDS: &[&str] = &["yskyfo"];
 
 /// Of these it is known that an agent is told something once more, or not told the answer to a prompt that its program has read alone.
 const MISTOLD: &[&str] =
-    &["y.YXY", "y.CXC", "y.YEqc.", "Y:ysYk:y", "yQYY", "yQYI", "yQIY", "yQYC", "Y:y.O", "Y:y.Oo", "yYXYY"];
+    &["y.YXY", "y.CXC", "y.YEqc.", "Y:ysYk:y", "yQYY", "yQYI", "yQIY", "yQYC", "Y:y.O", "Y:y.Oo", "yYXYY", "y33"];
+
+/// Of these it is known that a prompt is lost which an agent that keeps nothing but what it has answered has ended well without a word,
+/// where the next is said in a window of its own.
+const FORGOTTEN: &str = ",o";
 
 /// What an agent has kept.
 #[derive(Debug, Default)]
@@ -889,6 +893,7 @@ fn in_each_short_course_of_two_windows_all_is_there_once() {
         for _ in 1..longest {
             let next = courses.iter().flat_map(|course| steps.chars().map(move |step| format!("{course}{step}")));
             courses = next.filter(|steps| matches!(said, Words::Same) || !steps.contains(['c', 'C'])).collect();
+            courses.retain(|steps| !habit.is_forgetful || !steps.contains(FORGOTTEN));
             courses.retain(|steps| match gone(habit, said, steps, Told::AtLeastOnce) {
                 Gone::NotSo => false,
                 Gone::Well => true,
