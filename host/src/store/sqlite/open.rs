@@ -20,6 +20,11 @@ use crate::component::storage::Durability;
 /// Statements kept ready. There are some two dozen of them.
 const STATEMENTS: usize = 48;
 
+/// How long the journal's file stays, in bytes, when it is begun again, however long it has grown while somebody kept it from
+/// that. SQLite moves it into the file, and begins it again, whenever a commit finds 4 MiB in it: twice as much is room for
+/// that and for a large commit, without the file being cut and made longer again each time.
+const JOURNAL_KEPT: i64 = 8 << 20;
+
 /// How SQLite says that there is no room for the journal's index, or for what it writes.
 const NO_ROOM: [i32; 4] =
     [ffi::SQLITE_IOERR_SHMOPEN, ffi::SQLITE_IOERR_SHMSIZE, ffi::SQLITE_IOERR_SHMMAP, ffi::SQLITE_IOERR_WRITE];
@@ -187,6 +192,7 @@ fn configure(connection: &Connection, busy_for: Duration) -> rusqlite::Result<()
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
+    connection.pragma_update(None, "journal_size_limit", JOURNAL_KEPT)?;
     // A file that another process cuts short would be a fatal signal here.
     connection.pragma_update(None, "mmap_size", 0)?;
     // What is deleted is overwritten.

@@ -213,6 +213,31 @@ fn what_is_deleted_is_gone_from_the_disk() {
     assert_eq!(store.search_text(term, None, 10).expect("no trap").expect("found").parts.len(), 1);
 }
 
+#[test]
+fn the_journal_is_cut_again_once_a_reader_that_kept_it_growing_has_gone() {
+    const LONG: usize = 100_000;
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("s.db");
+    let journal = || fs::metadata(folder.path().join("s.db-wal")).expect("a journal").len();
+    let mut store = open(&path);
+    let mut write = |value: &str| {
+        store.commit(vec![], vec![put("k", value)], Durability::Relaxed).expect("no trap").expect("written");
+    };
+    write("before");
+    let reader = Connection::open(&path).expect("a database");
+    reader.execute_batch("BEGIN; SELECT * FROM records").expect("a snapshot");
+    for nth in 0..200 {
+        write(&nth.to_string().repeat(LONG / 3));
+    }
+    assert!(journal() > 10 << 20, "{}: too little to tell", journal());
+    reader.execute_batch("COMMIT").expect("over");
+    // The first takes all that stands in it into the file, and the next begins it again.
+    for value in ["one", "two"] {
+        write(value);
+    }
+    assert!(journal() <= 8 << 20, "{} bytes", journal());
+}
+
 fn holds(folder: &Path, bytes: &[u8]) -> bool {
     fs::read_dir(folder).expect("a folder").any(|entry| {
         let content = fs::read(entry.expect("an entry").path()).expect("read");
