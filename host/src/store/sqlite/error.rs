@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use rusqlite::ErrorCode;
 
+use super::schema;
 use crate::component::storage::StorageError as Told;
 
 /// Why a store could not be opened.
@@ -85,6 +86,12 @@ pub enum Error {
     /// The file is not where it was.
     #[error("the store's file {} was removed or replaced", .0.display())]
     Gone(PathBuf),
+    /// A later version of this program has changed its format since it was opened.
+    #[error(
+        "the store has format {0} by now, this program knows formats up to {known}: use a newer acp-sessions",
+        known = schema::CURRENT
+    )]
+    Newer(i64),
     /// The file could not be read.
     #[error("{0}")]
     Unreadable(io::Error),
@@ -112,7 +119,7 @@ impl From<Error> for Told {
             Error::Conflict => return Told::Conflict,
             Error::TooLarge => return Told::TooLarge,
             Error::Disorder => return Told::Corrupt(error.to_string()),
-            Error::Gone(_) | Error::Unreadable(_) => return Told::Unavailable(error.to_string()),
+            Error::Gone(_) | Error::Newer(_) | Error::Unreadable(_) => return Told::Unavailable(error.to_string()),
             Error::Sqlite(error) => error,
         };
         match error.sqlite_error_code() {

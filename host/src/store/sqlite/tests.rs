@@ -238,6 +238,22 @@ fn the_journal_is_cut_again_once_a_reader_that_kept_it_growing_has_gone() {
     assert!(journal() <= 8 << 20, "{} bytes", journal());
 }
 
+#[test]
+fn nothing_is_written_any_more_once_a_later_version_has_changed_the_format() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("s.db");
+    let mut store = open(&path);
+    let write = |store: &mut Sqlite| store.commit(vec![], vec![put("k", "v")], Durability::Relaxed).expect("no trap");
+    assert_eq!(write(&mut store), Ok(()));
+    let newer = Connection::open(&path).expect("a database");
+    newer.pragma_update(None, "user_version", schema::CURRENT + 1).expect("set");
+    let Err(StorageError::Unavailable(why)) = write(&mut store) else { panic!("it was written") };
+    assert!(why.contains("use a newer acp-sessions"), "{why}");
+    assert!(store.clean_from_now_on().is_err(), "nor is anything cleaned in it");
+    newer.pragma_update(None, "user_version", schema::CURRENT).expect("set");
+    assert_eq!(write(&mut store), Ok(()));
+}
+
 fn holds(folder: &Path, bytes: &[u8]) -> bool {
     fs::read_dir(folder).expect("a folder").any(|entry| {
         let content = fs::read(entry.expect("an entry").path()).expect("read");
