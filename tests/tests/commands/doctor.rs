@@ -67,6 +67,26 @@ fn what_is_salvaged_goes_into_no_file_that_is_there() {
 }
 
 #[test]
+fn what_a_killed_salvage_has_left_is_said_to_be_that() {
+    let (scene, _) = with_sessions(&["Mend the roof"]);
+    let (target, left) = (scene.file("new.db"), scene.file("new.db.unfinished"));
+    fs::write(&left, "").expect("written");
+    let complaint = on(&scene, &["doctor", "--salvage", target.to_str().expect("text")]).complained();
+    let there = left.display();
+    assert!(
+        complaint.starts_with(&format!("{there} is there already: a salvage into the same file is")),
+        "{complaint}"
+    );
+    assert!(
+        complaint.contains(&format!("remove {there}, {there}-wal and {there}-shm; or name another")),
+        "{complaint}"
+    );
+    assert!(left.exists() && !target.exists());
+    fs::remove_file(left).expect("removed");
+    on(&scene, &["doctor", "--salvage", target.to_str().expect("text")]).printed();
+}
+
+#[test]
 fn indexes_are_made_anew_and_say_the_same() {
     let (scene, _) = with_sessions(&["Mend the roof", "Paint the fence"]);
     let lists = [&["list", "--json"][..], &["list", "--json", "--search", "roof"]];

@@ -40,6 +40,13 @@ pub enum OpenError {
         .0.display()
     )]
     Foreign(PathBuf),
+    /// Where a new store is to be made of a damaged one there is what another attempt has left, or is writing just now.
+    #[error(
+        "{there} is there already: a salvage into the same file is under way, or was killed. If none is, remove {there}, \
+         {there}-wal and {there}-shm; or name another file",
+        there = .0.display()
+    )]
+    Unfinished(PathBuf),
     /// It is a folder, a pipe or the like.
     #[error("{} is no session store: it is not a file; name another with --store", .0.display())]
     NoFile(PathBuf),
