@@ -87,6 +87,24 @@ fn what_a_killed_salvage_has_left_is_said_to_be_that() {
 }
 
 #[test]
+fn room_is_given_back_that_a_doctor_finds_free() {
+    let (scene, _) = with_sessions(&["Mend the roof"]);
+    let other = Connection::open(scene.store()).expect("a database");
+    let filled = "CREATE TABLE filling (x); INSERT INTO filling VALUES (zeroblob(40 << 20)); DROP TABLE filling";
+    other.execute_batch(filled).expect("it has been full");
+    drop(other);
+    let size = || fs::metadata(scene.store()).expect("the store").len();
+    assert!(size() > 40 << 20);
+    let free = " MiB of the file are free. acp-sessions doctor --rebuild gives them back to the disk.\n";
+    let printed = on(&scene, &["doctor"]).printed();
+    assert!(printed.contains("Health:      good\n") && printed.ends_with(free), "{printed}");
+    let printed = on(&scene, &["doctor", "--rebuild"]).printed();
+    assert!(printed.ends_with(" MiB given back to the disk.\n") && printed.contains("\nRebuilt"), "{printed}");
+    assert!(size() < 2 << 20, "{}", size());
+    assert!(on(&scene, &["doctor"]).printed().ends_with("Health:      good\n"));
+}
+
+#[test]
 fn indexes_are_made_anew_and_say_the_same() {
     let (scene, _) = with_sessions(&["Mend the roof", "Paint the fence"]);
     let lists = [&["list", "--json"][..], &["list", "--json", "--search", "roof"]];

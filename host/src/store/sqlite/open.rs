@@ -164,7 +164,7 @@ fn is_not_to_write(error: &rusqlite::Error) -> bool {
 }
 
 /// Whether there is no room for what would have to be written.
-fn is_no_room(error: &rusqlite::Error) -> bool {
+pub(super) fn is_no_room(error: &rusqlite::Error) -> bool {
     let is_of_room = |error: &ffi::Error| NO_ROOM.contains(&error.extended_code);
     error.sqlite_error_code() == Some(ErrorCode::DiskFull) || error.sqlite_error().is_some_and(is_of_room)
 }

@@ -25,6 +25,11 @@ impl Place {
         Ok(Self { path: path.to_owned(), identity: identity(path)? })
     }
 
+    /// The file.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// That the file is still where it was: what is written into one without a name is lost.
     pub(super) fn check(&self) -> Result<()> {
         if identity(&self.path).is_ok_and(|found| found == self.identity) {
