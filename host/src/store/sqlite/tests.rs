@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
-use super::{OpenError, Sqlite, schema};
+use super::{OpenError, Salvage, Sqlite, schema};
 use crate::component::storage::{
     Durability, Entry, Expectation, Host as _, LogCut, LogRow, StorageError, TextCut, TextPart, TextTerm, Write,
 };
@@ -236,6 +236,22 @@ fn the_journal_is_cut_again_once_a_reader_that_kept_it_growing_has_gone() {
         write(value);
     }
     assert!(journal() <= 8 << 20, "{} bytes", journal());
+}
+
+#[test]
+fn what_stands_in_the_journal_alone_is_seen_through_a_link() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("real/s.db");
+    let mut store = open(&path);
+    store.commit(vec![], vec![put("k", "v")], Durability::Relaxed).expect("no trap").expect("written");
+    let link = folder.path().join("link.db");
+    symlink(&path, &link).expect("a link");
+    assert!(Sqlite::is_in_use(&link), "it has what SQLite keeps beside it");
+    let mut examined = Sqlite::examine(&link).expect("opened");
+    assert_eq!(examined.get(vec!["k".into()]).expect("no trap"), Ok(vec![Some("v".into())]));
+    let (_salvage, mut new) = Salvage::begin(&folder.path().join("new.db")).expect("a new store");
+    let salvaged = new.salvage_from(&link, || true).expect("read").expect("to its end");
+    assert_eq!(salvaged.records, 1);
 }
 
 #[test]
