@@ -9,6 +9,7 @@ mod delete;
 mod doctor;
 mod duration;
 mod engine;
+mod given_back;
 mod left_behind;
 mod list;
 mod log;

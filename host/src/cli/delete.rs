@@ -38,6 +38,6 @@ pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
         // Each is told when it is done, whatever becomes of the next.
         out.flush()?;
     }
-    removal::finish(sessions)?;
+    removal::finish(sessions, out)?;
     Ok(ExitCode::SUCCESS)
 }

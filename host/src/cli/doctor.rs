@@ -10,6 +10,7 @@ mod salvage;
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -83,6 +84,13 @@ pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
     } else {
         health::describe(out, &path, &health)?;
         health::conclude(out, &health, &found)?;
+        if is_usable && health.has_much_free() {
+            writeln!(
+                out,
+                "{} MiB of the file are free. acp-sessions doctor --rebuild gives them back to the disk.",
+                health.free_bytes >> 20
+            )?;
+        }
     }
     Ok(if health::is_good(&health, &found) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

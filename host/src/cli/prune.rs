@@ -74,7 +74,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
     writeln!(out, "{count} {} {done}.", if count == 1 { "session" } else { "sessions" })?;
     out.flush()?;
     if !arguments.dry_run {
-        removal::finish(sessions)?;
+        removal::finish(sessions, out)?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -3,6 +3,8 @@
 use std::io::{self, IsTerminal as _, Write as _};
 use std::time::Duration;
 
+use super::given_back;
+use super::printable::Out;
 use crate::sessions::Sessions;
 use crate::store::Sqlite;
 
@@ -10,14 +12,17 @@ use crate::store::Sqlite;
 const WAITS: Duration = Duration::from_secs(5);
 
 /// Removes what deleted sessions have left, to the last byte of it in the store's files. Whoever does not wait for the end
-/// of it leaves the rest to whatever uses the store next.
-pub(super) fn finish(mut sessions: Sessions<'_, Sqlite>) -> anyhow::Result<()> {
+/// of it leaves the rest to whatever uses the store next. What is free then is given back to the disk.
+pub(super) fn finish(mut sessions: Sessions<'_, Sqlite>, out: &mut Out) -> anyhow::Result<()> {
     let mut notes = io::stderr();
     if notes.is_terminal() {
         writeln!(notes, "Clearing it out of the store's files ...")?;
     }
     while sessions.finish_deletes()? {}
-    if !sessions.into_storage()?.clean_all(WAITS)? {
+    let mut store = sessions.into_storage()?;
+    if store.clean_all(WAITS)? {
+        given_back::tell(&given_back::give_back(&mut store, given_back::LONGEST, || true), out)?;
+    } else {
         writeln!(notes, "Other programs keep the store busy: the last of it goes as soon as they let it.")?;
     }
     Ok(())

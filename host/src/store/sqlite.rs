@@ -7,6 +7,7 @@ mod cleaning;
 mod contract;
 mod error;
 mod examine;
+mod giving_back;
 mod kind;
 mod logs;
 mod maintenance;
@@ -45,6 +46,7 @@ use crate::component::storage::Durability;
 
 pub use self::builder::Builder;
 pub use self::error::{Error, OpenError};
+pub use self::giving_back::GivenBack;
 pub use self::maintenance::{Damaged, Fault, Health, fault_of_journal};
 pub use self::salvage::{Salvage, Salvaged};
 

@@ -67,6 +67,44 @@ fn what_is_salvaged_goes_into_no_file_that_is_there() {
 }
 
 #[test]
+fn what_a_killed_salvage_has_left_is_said_to_be_that() {
+    let (scene, _) = with_sessions(&["Mend the roof"]);
+    let (target, left) = (scene.file("new.db"), scene.file("new.db.unfinished"));
+    fs::write(&left, "").expect("written");
+    let complaint = on(&scene, &["doctor", "--salvage", target.to_str().expect("text")]).complained();
+    let there = left.display();
+    assert!(
+        complaint.starts_with(&format!("{there} is there already: a salvage into the same file is")),
+        "{complaint}"
+    );
+    assert!(
+        complaint.contains(&format!("remove {there}, {there}-wal and {there}-shm; or name another")),
+        "{complaint}"
+    );
+    assert!(left.exists() && !target.exists());
+    fs::remove_file(left).expect("removed");
+    on(&scene, &["doctor", "--salvage", target.to_str().expect("text")]).printed();
+}
+
+#[test]
+fn room_is_given_back_that_a_doctor_finds_free() {
+    let (scene, _) = with_sessions(&["Mend the roof"]);
+    let other = Connection::open(scene.store()).expect("a database");
+    let filled = "CREATE TABLE filling (x); INSERT INTO filling VALUES (zeroblob(40 << 20)); DROP TABLE filling";
+    other.execute_batch(filled).expect("it has been full");
+    drop(other);
+    let size = || fs::metadata(scene.store()).expect("the store").len();
+    assert!(size() > 40 << 20);
+    let free = " MiB of the file are free. acp-sessions doctor --rebuild gives them back to the disk.\n";
+    let printed = on(&scene, &["doctor"]).printed();
+    assert!(printed.contains("Health:      good\n") && printed.ends_with(free), "{printed}");
+    let printed = on(&scene, &["doctor", "--rebuild"]).printed();
+    assert!(printed.ends_with(" MiB given back to the disk.\n") && printed.contains("\nRebuilt"), "{printed}");
+    assert!(size() < 2 << 20, "{}", size());
+    assert!(on(&scene, &["doctor"]).printed().ends_with("Health:      good\n"));
+}
+
+#[test]
 fn indexes_are_made_anew_and_say_the_same() {
     let (scene, _) = with_sessions(&["Mend the roof", "Paint the fence"]);
     let lists = [&["list", "--json"][..], &["list", "--json", "--search", "roof"]];

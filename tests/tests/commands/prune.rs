@@ -1,6 +1,9 @@
 //! `acp-sessions prune`
 
+use std::fs;
+
 use crate::run::{on, with_sessions};
+use acp_sessions_tests::client::Client;
 use acp_sessions_tests::ran::Ran;
 
 /// The ids of the sessions it names, and what it says in the end.
@@ -27,6 +30,29 @@ fn it_takes_what_is_old_enough_and_names_it() {
     let done = on(&scene, &["prune", "--older-than", "0m", "--cwd", &scene.cwd()]);
     assert_eq!(named(done), (ids, "2 sessions deleted.".to_owned()));
     assert_eq!(on(&scene, &["list"]).printed(), "No sessions.\n");
+}
+
+#[test]
+fn room_that_was_used_is_given_back_to_the_disk() {
+    const LONG: usize = 6 << 20;
+    let (scene, _) = with_sessions(&["Mend the roof"]);
+    let mut client = Client::ready(&scene.builtin(&[])).unchecked();
+    let long = client.new_session(&scene.cwd());
+    for letter in ["a", "b", "c"] {
+        client.prompt(&long, &letter.repeat(LONG));
+    }
+    assert!(client.close().success());
+    let size = || fs::metadata(scene.store()).expect("the store").len();
+    let before = size();
+    assert!(before > 32 << 20, "{before}: too little to tell");
+    let printed = on(&scene, &["delete", &long]).printed();
+    let said = printed.lines().last().expect("a line");
+    let given: u64 = said.strip_suffix(" MiB given back to the disk.").expect(said).parse().expect("a number");
+    assert_eq!((before - size()) >> 20, given);
+    assert!(size() < 2 << 20, "{} of {before}", size());
+    // What is not worth it is not spoken of.
+    let printed = on(&scene, &["prune", "--older-than", "0m"]).printed();
+    assert!(printed.ends_with("\n1 session deleted.\n"), "{printed}");
 }
 
 #[test]

@@ -22,6 +22,12 @@ impl Interrupt {
         Ok(Self(interrupted))
     }
 
+    /// What says for as long as it is kept whether to go on.
+    pub(super) fn goes_on(&self) -> impl Fn() -> bool + Clone + Send + 'static {
+        let interrupted = Arc::clone(&self.0);
+        move || !interrupted.load(Ordering::SeqCst)
+    }
+
     pub(super) fn is_set(&self) -> bool {
         self.0.load(Ordering::SeqCst)
     }

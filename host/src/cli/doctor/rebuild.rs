@@ -2,10 +2,12 @@
 
 use std::io::Write as _;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use serde_json::json;
 
 use super::super::Outcome;
+use super::super::given_back;
 use super::super::printable::{Form, Out, printable};
 use super::interrupt::{INTERRUPTED, Interrupt};
 use super::pass::Pass;
@@ -14,11 +16,12 @@ use super::{Arguments, health};
 use crate::component::sessions::Mending;
 use crate::sessions::Sessions;
 use crate::store::Sqlite;
-use crate::store::sqlite::{Damaged, Health};
+use crate::store::sqlite::{Damaged, GivenBack, Health};
 
 /// Rebuilds the store in this file, which was found so.
 pub(super) fn rebuild(arguments: &Arguments, path: &str, before: &Health, out: &mut Out) -> Outcome {
     let as_json = arguments.json;
+    let is_in_use = Sqlite::is_in_use(&arguments.store.path()?);
     let interrupt = Interrupt::listen()?;
     let mut store = arguments.store.open_existing_beside_others()?;
     anyhow::ensure!(
@@ -41,18 +44,28 @@ pub(super) fn rebuild(arguments: &Arguments, path: &str, before: &Health, out: &
     let mut store = sessions.into_storage()?;
     clean(&mut store, &pass, &interrupt)?;
     pass.progress.end()?;
-    let is_given_up = interrupt.is_set();
     // What of the file could be mended has been.
     let after = if before.faults.is_empty() { before.clone() } else { store.check()? };
     let Done { sessions, entries, of } = pass.done;
     let is_good = health::is_good(&after, &pass.found);
+    let mut given = Ok(GivenBack::Nothing);
+    if is_good && !interrupt.is_set() {
+        // Where nobody else has the store open, nobody is kept waiting.
+        let longest = if is_in_use { given_back::LONGEST } else { Duration::MAX };
+        given = given_back::give_back(&mut store, longest, interrupt.goes_on());
+    }
+    let is_given_up = interrupt.is_set();
     if as_json {
         let faults: Vec<&str> = after.faults.iter().map(|fault| fault.what.as_str()).collect();
         let end = json!({ "ended": if is_given_up { "interrupted" } else { "done" }, "sessions": sessions,
-            "entries": entries, "of": of, "good": is_good && !is_given_up, "faults": faults, "findings": pass.found.to_json() });
+            "entries": entries, "of": of, "good": is_good && !is_given_up, "faults": faults, "findings": pass.found.to_json(),
+            "givenBackBytes": if let Ok(GivenBack::Bytes(bytes)) = given { bytes } else { 0 } });
         out.json(&end.to_string())?;
     } else {
         tell(out, before, &after, &pass, is_given_up)?;
+        if !is_given_up {
+            given_back::tell(&given, out)?;
+        }
     }
     Ok(match (is_given_up, is_good) {
         (true, _) => ExitCode::from(INTERRUPTED),

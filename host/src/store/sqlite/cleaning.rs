@@ -236,7 +236,7 @@ impl Sqlite {
     }
 
     /// Moves the journal into the file and empties it; not while others are reading what is in it.
-    fn empty_journal(&self) -> Result<bool> {
+    pub(super) fn empty_journal(&self) -> Result<bool> {
         self.checkpoint("PASSIVE")?;
         self.connection.busy_timeout(JOURNAL_WAITS)?;
         let is_done = self.checkpoint("TRUNCATE")?;

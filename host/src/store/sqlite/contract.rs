@@ -111,7 +111,7 @@ impl Sqlite {
         self.connection.busy_timeout(self.patience.begin(Instant::now()))?;
         let begun = Transaction::begin(&mut self.connection, Lock::Writing);
         self.patience.end(Instant::now(), begun.is_ok());
-        Ok(begun?)
+        begun
     }
 
     fn write(&mut self, expected: &[Expectation], writes: &[Write], durability: Durability) -> Result<()> {

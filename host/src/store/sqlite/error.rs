@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 
-use super::kind;
+use super::{kind, schema};
 use crate::component::storage::StorageError as Told;
 use crate::shell_word::quoted;
 
@@ -41,6 +41,13 @@ pub enum OpenError {
         .0.display()
     )]
     Foreign(PathBuf),
+    /// Where a new store is to be made of a damaged one there is what another attempt has left, or is writing just now.
+    #[error(
+        "{there} is there already: a salvage into the same file is under way, or was killed. If none is, remove {there}, \
+         {there}-wal and {there}-shm; or name another file",
+        there = .0.display()
+    )]
+    Unfinished(PathBuf),
     /// It is a folder, a pipe or the like.
     #[error("{} is no session store: it is not a file; name another with --store", .0.display())]
     NoFile(PathBuf),
@@ -87,6 +94,12 @@ pub enum Error {
     /// The file is not where it was.
     #[error("the store's file {} was removed or replaced: put it back, or start acp-sessions anew", .0.display())]
     Gone(PathBuf),
+    /// A later version of this program has changed its format since it was opened.
+    #[error(
+        "the store has format {0} by now, this program knows formats up to {known}: use a newer acp-sessions",
+        known = schema::CURRENT
+    )]
+    Newer(i64),
     /// The file could not be read.
     #[error("{0}")]
     Unreadable(io::Error),
@@ -120,7 +133,7 @@ impl Error {
             Error::Conflict => return Told::Conflict,
             Error::TooLarge => return Told::TooLarge,
             Error::Disorder => return Told::Corrupt(with_remedy(self.to_string())),
-            Error::Gone(_) | Error::Unreadable(_) => return Told::Unavailable(self.to_string()),
+            Error::Gone(_) | Error::Newer(_) | Error::Unreadable(_) => return Told::Unavailable(self.to_string()),
             Error::Sqlite(error) => error,
         };
         match error.sqlite_error_code() {

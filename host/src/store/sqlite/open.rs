@@ -20,6 +20,11 @@ use crate::component::storage::Durability;
 /// Statements kept ready. There are some two dozen of them.
 const STATEMENTS: usize = 48;
 
+/// How long the journal's file stays, in bytes, when it is begun again, however long it has grown while somebody kept it from
+/// that. SQLite moves it into the file, and begins it again, whenever a commit finds 4 MiB in it: twice as much is room for
+/// that and for a large commit, without the file being cut and made longer again each time.
+const JOURNAL_KEPT: i64 = 8 << 20;
+
 /// How SQLite says that there is no room for the journal's index, or for what it writes.
 const NO_ROOM: [i32; 4] =
     [ffi::SQLITE_IOERR_SHMOPEN, ffi::SQLITE_IOERR_SHMSIZE, ffi::SQLITE_IOERR_SHMMAP, ffi::SQLITE_IOERR_WRITE];
@@ -159,7 +164,7 @@ fn is_not_to_write(error: &rusqlite::Error) -> bool {
 }
 
 /// Whether there is no room for what would have to be written.
-fn is_no_room(error: &rusqlite::Error) -> bool {
+pub(super) fn is_no_room(error: &rusqlite::Error) -> bool {
     let is_of_room = |error: &ffi::Error| NO_ROOM.contains(&error.extended_code);
     error.sqlite_error_code() == Some(ErrorCode::DiskFull) || error.sqlite_error().is_some_and(is_of_room)
 }
@@ -187,6 +192,7 @@ fn configure(connection: &Connection, busy_for: Duration) -> rusqlite::Result<()
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
+    connection.pragma_update(None, "journal_size_limit", JOURNAL_KEPT)?;
     // A file that another process cuts short would be a fatal signal here.
     connection.pragma_update(None, "mmap_size", 0)?;
     // What is deleted is overwritten.

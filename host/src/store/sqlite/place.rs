@@ -25,6 +25,7 @@ impl Place {
         Ok(Self { path: path.to_owned(), identity: identity(path)? })
     }
 
+    /// The file.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
@@ -108,8 +109,9 @@ pub(super) fn remove(file: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// What is called as this file and something more. SQLite has its own where the file lies, not where a link to it does.
 pub(super) fn beside(file: &Path, side: &str) -> PathBuf {
-    let mut path = file.as_os_str().to_owned();
+    let mut path = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned()).into_os_string();
     path.push(side);
     path.into()
 }

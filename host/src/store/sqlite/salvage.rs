@@ -73,11 +73,12 @@ impl Salvage {
     /// Begins a new store that is to be in this file, which must not be there.
     pub fn begin(target: &Path) -> std::result::Result<(Self, Sqlite), OpenError> {
         let unfinished = place::beside(target, ".unfinished");
-        for path in [target, &unfinished] {
-            if path.exists() {
-                let cause = io::Error::from(io::ErrorKind::AlreadyExists);
-                return Err(OpenError::Create { path: path.to_owned(), cause });
-            }
+        if target.exists() {
+            let cause = io::Error::from(io::ErrorKind::AlreadyExists);
+            return Err(OpenError::Create { path: target.to_owned(), cause });
+        }
+        if unfinished.exists() {
+            return Err(OpenError::Unfinished(unfinished));
         }
         let salvage = Self { target: target.to_owned(), unfinished, is_finished: false };
         let store = Sqlite::builder().file(&salvage.unfinished).build()?;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
-use super::{OpenError, Sqlite, schema};
+use super::{OpenError, Salvage, Sqlite, schema};
 use crate::component::storage::{
     Durability, Entry, Expectation, Host as _, LogCut, LogRow, StorageError, TextCut, TextPart, TextTerm, Write,
 };
@@ -211,6 +211,63 @@ fn what_is_deleted_is_gone_from_the_disk() {
     assert!(!holds(folder.path(), b"xylophone"));
     let term = TextTerm { tokens: vec!["something".into()], prefix: false };
     assert_eq!(store.search_text(term, None, 10).expect("no trap").expect("found").parts.len(), 1);
+}
+
+#[test]
+fn the_journal_is_cut_again_once_a_reader_that_kept_it_growing_has_gone() {
+    const LONG: usize = 100_000;
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("s.db");
+    let journal = || fs::metadata(folder.path().join("s.db-wal")).expect("a journal").len();
+    let mut store = open(&path);
+    let mut write = |value: &str| {
+        store.commit(vec![], vec![put("k", value)], Durability::Relaxed).expect("no trap").expect("written");
+    };
+    write("before");
+    let reader = Connection::open(&path).expect("a database");
+    reader.execute_batch("BEGIN; SELECT * FROM records").expect("a snapshot");
+    for nth in 0..200 {
+        write(&nth.to_string().repeat(LONG / 3));
+    }
+    assert!(journal() > 10 << 20, "{}: too little to tell", journal());
+    reader.execute_batch("COMMIT").expect("over");
+    // The first takes all that stands in it into the file, and the next begins it again.
+    for value in ["one", "two"] {
+        write(value);
+    }
+    assert!(journal() <= 8 << 20, "{} bytes", journal());
+}
+
+#[test]
+fn what_stands_in_the_journal_alone_is_seen_through_a_link() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("real/s.db");
+    let mut store = open(&path);
+    store.commit(vec![], vec![put("k", "v")], Durability::Relaxed).expect("no trap").expect("written");
+    let link = folder.path().join("link.db");
+    symlink(&path, &link).expect("a link");
+    assert!(Sqlite::is_in_use(&link), "it has what SQLite keeps beside it");
+    let mut examined = Sqlite::examine(&link).expect("opened");
+    assert_eq!(examined.get(vec!["k".into()]).expect("no trap"), Ok(vec![Some("v".into())]));
+    let (_salvage, mut new) = Salvage::begin(&folder.path().join("new.db")).expect("a new store");
+    let salvaged = new.salvage_from(&link, || true).expect("read").expect("to its end");
+    assert_eq!(salvaged.records, 1);
+}
+
+#[test]
+fn nothing_is_written_any_more_once_a_later_version_has_changed_the_format() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("s.db");
+    let mut store = open(&path);
+    let write = |store: &mut Sqlite| store.commit(vec![], vec![put("k", "v")], Durability::Relaxed).expect("no trap");
+    assert_eq!(write(&mut store), Ok(()));
+    let newer = Connection::open(&path).expect("a database");
+    newer.pragma_update(None, "user_version", schema::CURRENT + 1).expect("set");
+    let Err(StorageError::Unavailable(why)) = write(&mut store) else { panic!("it was written") };
+    assert!(why.contains("use a newer acp-sessions"), "{why}");
+    assert!(store.clean_from_now_on().is_err(), "nor is anything cleaned in it");
+    newer.pragma_update(None, "user_version", schema::CURRENT).expect("set");
+    assert_eq!(write(&mut store), Ok(()));
 }
 
 fn holds(folder: &Path, bytes: &[u8]) -> bool {

@@ -5,6 +5,9 @@ use std::ops::Deref;
 
 use rusqlite::Connection;
 
+use super::error::{Error, Result};
+use super::schema;
+
 /// When a transaction takes the store's lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lock {
@@ -22,8 +25,9 @@ pub(super) struct Transaction<'a> {
 }
 
 impl<'a> Transaction<'a> {
-    /// Begins one. The exclusive borrow keeps a second from beginning within it.
-    pub(super) fn begin(connection: &'a mut Connection, lock: Lock) -> rusqlite::Result<Self> {
+    /// Begins one. The exclusive borrow keeps a second from beginning within it. Where a later version of this program has
+    /// changed the store's format since it was opened, nothing is written.
+    pub(super) fn begin(connection: &'a mut Connection, lock: Lock) -> Result<Self> {
         let connection: &'a Connection = connection;
         execute(
             connection,
@@ -32,7 +36,14 @@ impl<'a> Transaction<'a> {
                 Lock::Writing => "BEGIN IMMEDIATE",
             },
         )?;
-        Ok(Self { connection, is_open: true })
+        let transaction = Self { connection, is_open: true };
+        if lock == Lock::Writing {
+            let found = connection.prepare_cached("PRAGMA user_version")?.query_row([], |row| row.get(0))?;
+            if found > schema::CURRENT {
+                return Err(Error::Newer(found));
+            }
+        }
+        Ok(transaction)
     }
 
     /// Keeps what was done in it.
