@@ -195,6 +195,17 @@ test("a store of a later version is refused", (t) => {
   assert.match(error.message, /format 99, this package knows formats up to 4/);
 });
 
+test("nothing is written any more once a later version has changed the format", (t) => {
+  const path = placeFor(t);
+  const store = open(t, path);
+  store.commit([], [put("k", "v")], "relaxed");
+  within(path, ({ database }) => database.exec("PRAGMA user_version = 99"));
+  const error = told(() => store.commit([], [put("k", "w")], "relaxed"));
+  const val = "the store has format 99 by now, this package knows formats up to 4: use a newer acp-sessions";
+  assert.deepEqual(error, { tag: "unavailable", val });
+  assert.deepEqual(store.get(["k"]), ["v"]);
+});
+
 test("a store of an earlier version is brought up to date", (t) => {
   const path = placeFor(t);
   within(path, (store) => {

@@ -211,6 +211,16 @@ class FileStoreTest(unittest.TestCase):
         self.assertEqual(error.reason, "too-new")
         self.assertIn("format 99, this package knows formats up to 4", str(error))
 
+    def test_nothing_is_written_any_more_once_a_later_version_has_changed_the_format(self) -> None:
+        store = self.open()
+        store.commit([], [Put("k", "v")], "relaxed")
+        with FileStore(self.path) as other:
+            other._connection.pragma("user_version", 99)
+        error = self.told(lambda: store.commit([], [Put("k", "w")], "relaxed"))
+        said = "the store has format 99 by now, this package knows formats up to 4: use a newer acp-sessions"
+        self.assertEqual((error.tag, error.text), ("unavailable", said))
+        self.assertEqual(store.get(["k"]), ["v"])
+
     def test_a_store_of_an_earlier_version_is_brought_up_to_date(self) -> None:
         with FileStore(self.path) as store:
             store.commit([], [Put("k", "v")], "durable")

@@ -48,6 +48,12 @@ export function disorder() {
   return new StorageError("corrupt", "the file is damaged: what is in it is out of order");
 }
 
+/** A later version has changed the format of an open store. */
+export function newer(found, known) {
+  const text = `has format ${found} by now, this package knows formats up to ${known}: use a newer acp-sessions`;
+  return new StorageError("unavailable", `the store ${text}`);
+}
+
 /** A later version wrote the file. */
 export function tooNew(path, found, known) {
   const text = `has format ${found}, this package knows formats up to ${known}: use a newer acp-sessions, or another file`;

@@ -2,6 +2,7 @@
 // beside the bindings. `PRAGMA user_version` counts those that were taken.
 
 import { STEPS } from "../../bindings/schema.js";
+import { newer } from "./errors.js";
 import { row } from "./reading.js";
 import { transaction } from "./transaction.js";
 
@@ -10,6 +11,12 @@ export const CURRENT = STEPS.length;
 
 export function version(database) {
   return Number(row(database, "PRAGMA user_version")[0]);
+}
+
+/** That no later version has changed the format since the store was opened: nothing is written to that. */
+export function check(database) {
+  const found = version(database);
+  if (found > CURRENT) throw newer(found, CURRENT);
 }
 
 /** Brings the store up to date. Several processes may try at once: one does it, the others find it done. */
@@ -32,6 +39,9 @@ export function configure(database) {
   // Pages of the file kept in memory, in KiB.
   database.exec("PRAGMA cache_size = -4096");
   database.exec("PRAGMA temp_store = MEMORY");
+  // How long the journal's file stays, in bytes, when it is begun again: twice of what is in it by then, however long it has grown while
+  // somebody kept it from that.
+  database.exec("PRAGMA journal_size_limit = 8388608");
   // A file that another process cuts short would be a fatal signal here.
   database.exec("PRAGMA mmap_size = 0");
   // What is deleted is overwritten.

@@ -4,6 +4,7 @@ import * as logs from "./logs.js";
 import { Patience } from "./patience.js";
 import { names } from "./reading.js";
 import * as records from "./records.js";
+import * as schema from "./schema.js";
 import * as texts from "./texts.js";
 import { transaction } from "./transaction.js";
 
@@ -97,6 +98,7 @@ export class SqlStore {
     this.#told((database) => {
       this.#setDurability(durability);
       this.#write(() => {
+        schema.check(database);
         records.check(database, expected);
         for (const { tag, val } of writes) WRITES[tag](database, val);
         if (writes.some(({ tag }) => tag === "cut-log" || tag === "drop-text")) cleaning.note(database);

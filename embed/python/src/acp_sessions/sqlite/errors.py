@@ -46,6 +46,12 @@ def disorder() -> StorageError:
     return StorageError("corrupt", "the file is damaged: what is in it is out of order")
 
 
+def newer(found: int, known: int) -> StorageError:
+    """A later version has changed the format of an open store."""
+    said = f"has format {found} by now, this package knows formats up to {known}: use a newer acp-sessions"
+    return StorageError("unavailable", f"the store {said}")
+
+
 @contextmanager
 def told() -> Iterator[None]:
     """Within this, errors of SQLite's are the engine's values."""

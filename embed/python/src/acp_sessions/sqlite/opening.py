@@ -15,6 +15,10 @@ from .errors import OpenError
 # Pages of the file kept in memory, in KiB.
 _CACHE_KIB = 4096
 
+# How long the journal's file stays, in bytes, when it is begun again: twice of what is in it by then, however long it has grown while
+# somebody kept it from that.
+_JOURNAL_KEPT = 8 << 20
+
 # Before it, a process that emptied the journal while another wrote could damage the file.
 _OLDEST = (3, 51, 3)
 
@@ -136,6 +140,7 @@ def _configure(connection: apsw.Connection, busy_for: float) -> None:
     connection.pragma("synchronous", "NORMAL")
     connection.pragma("cache_size", -_CACHE_KIB)
     connection.pragma("temp_store", "MEMORY")
+    connection.pragma("journal_size_limit", _JOURNAL_KEPT)
     # A file that another process cuts short would be a fatal signal here.
     connection.pragma("mmap_size", 0)
     # What is deleted is overwritten.

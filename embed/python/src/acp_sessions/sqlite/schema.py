@@ -9,6 +9,7 @@ from importlib.resources import files
 
 import apsw
 
+from .errors import newer
 from .transaction import transaction
 
 
@@ -25,6 +26,13 @@ CURRENT = len(STEPS)
 
 def version(connection: apsw.Connection) -> int:
     return int(connection.pragma("user_version"))
+
+
+def check(connection: apsw.Connection) -> None:
+    """That no later version has changed the format since the store was opened: nothing is written to that."""
+    found = version(connection)
+    if found > CURRENT:
+        raise newer(found, CURRENT)
 
 
 def migrate(connection: apsw.Connection) -> None:

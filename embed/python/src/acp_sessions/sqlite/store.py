@@ -31,7 +31,7 @@ from ..storage import (
     TextTerm,
     Write,
 )
-from . import cleaning, logs, records, texts
+from . import cleaning, logs, records, schema, texts
 from .awaiting_room import AwaitingRoom
 from .errors import told
 from .opening import open_store
@@ -119,6 +119,7 @@ class FileStore:
         with told():
             self._set_durability(durability)
             with self._writing():
+                schema.check(self._connection)
                 records.check(self._connection, expected)
                 for write in writes:
                     self._write(write)
