@@ -1,6 +1,6 @@
 //! `acp-sessions prune`
 
-use std::io::Write as _;
+use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
@@ -53,6 +53,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
     let which = Prune { idle_since: &since, cwd: cwd.as_deref(), dry_run: arguments.dry_run };
     let mut count = 0;
     let mut cursor = None;
+    let (mut notes, mut has_said_so) = (io::stderr(), false);
     loop {
         let page = sessions.prune(which, STEP, cursor.as_deref())?;
         for session in &page.sessions {
@@ -67,6 +68,9 @@ pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
             break;
         }
         if is_awaiting {
+            if !std::mem::replace(&mut has_said_so, true) && notes.is_terminal() {
+                writeln!(notes, "Waiting a moment for windows that have been silent ...")?;
+            }
             thread::sleep(ASKS_AGAIN);
         }
     }
