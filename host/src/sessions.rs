@@ -41,7 +41,7 @@ impl From<SessionError> for SessionsError {
 impl Default for ListCriteria {
     fn default() -> Self {
         Self {
-            cwd: None,
+            cwds: Vec::new(),
             created_after: None,
             created_before: None,
             updated_after: None,

@@ -51,14 +51,20 @@ export const TYPED = {
 
 function criteriaOf(criteria) {
   if (typeof criteria !== "object" || criteria === null) throw new TypeError(`criteria are an object, and not ${shown(criteria)}`);
-  const { archived, subagents, includeWorktrees } = criteria;
-  const texts = ["cwd", "createdAfter", "createdBefore", "updatedAfter", "search"].map((name) => [name, optional(criteria[name], name)]);
+  const { cwds, archived, subagents, includeWorktrees } = criteria;
+  const texts = ["createdAfter", "createdBefore", "updatedAfter", "search"].map((name) => [name, optional(criteria[name], name)]);
   return {
     ...Object.fromEntries(texts),
+    cwds: foldersOf(cwds),
     archived: oneOf(ARCHIVED, archived, "archived"),
     subagents: flagOf(subagents, "subagents"),
     includeWorktrees: flagOf(includeWorktrees, "includeWorktrees"),
   };
+}
+
+function foldersOf(cwds = []) {
+  if (!Array.isArray(cwds)) throw new TypeError(`cwds are an array of folders, and not ${shown(cwds)}`);
+  return cwds.map((cwd) => textOf(cwd, "a folder"));
 }
 
 function idOf(id) {

@@ -29,7 +29,7 @@ async function inTwoWorktrees(create, folders) {
 }
 
 const LIST = { id: 1, method: "session/list", params: { cwd: "/home/x", includeWorktrees: true } };
-const CRITERIA = { cwd: "/home/x", archived: "hidden", subagents: false, includeWorktrees: true };
+const CRITERIA = { cwds: ["/home/x"], archived: "hidden", subagents: false, includeWorktrees: true };
 
 const idsOf = ({ result }) => result.sessions.map(({ sessionId }) => sessionId);
 

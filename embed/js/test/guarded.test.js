@@ -113,7 +113,7 @@ test("a store that returns what it may not loses the instance, which says why", 
     assert.deepEqual([answer.id, answer.error.code], [1, -32603]);
     assert.match(warnings.pop(), why);
   }
-  const listing = engine.sessions.listSessions({ cwd: "/home/x", archived: "hidden", subagents: false, includeWorktrees: true }, 10, undefined);
+  const listing = engine.sessions.listSessions({ cwds: ["/home/x"], archived: "hidden", subagents: false, includeWorktrees: true }, 10, undefined);
   await assert.rejects(listing, /`worktrees` has returned a promise/);
   await engine.close();
 });

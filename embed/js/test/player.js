@@ -171,7 +171,7 @@ export function play(bindings, store, wanted) {
     const { sessions } = instances.get(number) ?? make(0);
     const given = Object.fromEntries(Object.entries(args).map(([name, value]) => [name, value ?? undefined]));
     const criteria = Object.entries(given.criteria ?? {}).map(([name, value]) => [camel(name), value]);
-    if (given.criteria) given.criteria = { archived: "hidden", subagents: false, includeWorktrees: false, ...Object.fromEntries(criteria) };
+    if (given.criteria) given.criteria = { cwds: [], archived: "hidden", subagents: false, includeWorktrees: false, ...Object.fromEntries(criteria) };
     return { ok: answer(name, sessions[camel(name)](...Object.values(given))) };
   };
   const call = (number, name, args) => {

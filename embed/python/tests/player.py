@@ -212,8 +212,8 @@ class Player:
 
     def _typed(self, number: Optional[int], name: str, given: dict[str, Any]) -> Any:
         if "criteria" in given:
-            usual = {"archived": "hidden", "subagents": False, "include-worktrees": False}
-            names = ("cwd", "created-after", "created-before", "updated-after", "search")
+            usual = {"cwds": [], "archived": "hidden", "subagents": False, "include-worktrees": False}
+            names = ("created-after", "created-before", "updated-after", "search")
             criteria = {**dict.fromkeys(names), **usual, **given["criteria"]}
             given = {**given, "criteria": record(**criteria)}
         instance = self._make(0) if number is None else self._instances[number]

@@ -54,7 +54,7 @@ class KnownFolders(unittest.TestCase):
     def test_worktrees_are_listed_together_and_repositories_noted(self) -> None:
         scene = TwoWorktrees(Known())
         self.assertEqual(scene.listed(), ["s2", "s1"])
-        page = scene.engine.sessions.list_sessions(ListCriteria(cwd="/home/x", include_worktrees=True))
+        page = scene.engine.sessions.list_sessions(ListCriteria(cwds=["/home/x"], include_worktrees=True))
         self.assertEqual([session.id for session in page.sessions], ["s2", "s1"])
         self.assertEqual(scene.engine.sessions.folders_of("abc"), [NotedFolder("/home/x", "/home")])
 
@@ -62,7 +62,7 @@ class KnownFolders(unittest.TestCase):
         folders = FindingOut()
         scene = TwoWorktrees(folders)
         self.assertEqual(scene.say("client", id=1, method="session/list", params=LIST), [])
-        criteria = ListCriteria(cwd="/home/x", include_worktrees=True)
+        criteria = ListCriteria(cwds=["/home/x"], include_worktrees=True)
         with self.assertRaises(Refused) as refused:
             scene.engine.sessions.list_sessions(criteria)
         self.assertEqual(refused.exception.tag, "not-yet")

@@ -141,7 +141,7 @@ impl wit::Guest for Component {
 impl From<wit::ListCriteria> for ListCriteria {
     fn from(criteria: wit::ListCriteria) -> Self {
         Self {
-            cwd: criteria.cwd,
+            cwds: criteria.cwds,
             created_after: criteria.created_after,
             created_before: criteria.created_before,
             updated_after: criteria.updated_after,

@@ -20,8 +20,8 @@ use crate::time;
 
 /// The most rows in a page.
 pub const MOST_ROWS: u32 = 1000;
-/// The most worktrees whose sessions are listed together: each is a range of its own.
-const MOST_WORKTREES: usize = 128;
+/// The most directories whose sessions are asked for together, and the most worktrees beside them: each is a range of its own.
+const MOST_DIRECTORIES: usize = 128;
 /// The rows in a page of a request in the draft dialect.
 const DRAFT_ROWS: u32 = 50;
 
@@ -42,9 +42,10 @@ pub enum Archived {
 pub struct Filter {
     /// Whose sessions.
     pub agents: Agents,
-    /// Exactly this directory, normalised.
-    pub cwd: Option<String>,
-    /// Those that correspond to it in other worktrees too, and its other paths, normalised; none where these are not asked for.
+    /// Exactly these directories, normalised, each once; all where none is named.
+    pub cwds: Vec<String>,
+    /// Those that correspond to them in other worktrees too, and their other paths, normalised; none where these are not asked
+    /// for.
     pub worktrees: Option<Vec<String>>,
     /// Created later than this.
     pub created_after: Option<i64>,
@@ -76,19 +77,21 @@ impl Filter {
 
     /// The directories to look in; none where all are looked in.
     pub fn directories(&self) -> Vec<&str> {
-        let others = self.cwd.iter().flat_map(|_| self.worktrees.iter().flatten());
-        self.cwd.iter().chain(others).map(String::as_str).collect()
+        let others = self.worktrees.iter().flatten().filter(|_| !self.cwds.is_empty());
+        self.cwds.iter().chain(others).map(String::as_str).collect()
     }
 
     /// Finds out which directories are meant, where worktrees are asked for.
     pub fn find(&mut self, worktrees: Worktrees<'_>) -> Found {
-        let (Some(cwd), Some(known)) = (&self.cwd, &mut self.worktrees) else { return Found::Same };
-        let Some(found) = worktrees(cwd) else { return Found::NotYet };
-        let mut found: Vec<String> = found.iter().filter_map(|path| directory::normalise(path)).collect();
+        let Some(known) = &mut self.worktrees else { return Found::Same };
+        // Each is asked for, also behind one of which it is not known yet.
+        let asked: Vec<Option<Vec<String>>> = self.cwds.iter().map(|cwd| worktrees(cwd)).collect();
+        let Some(found) = asked.into_iter().collect::<Option<Vec<_>>>() else { return Found::NotYet };
+        let mut found: Vec<String> = found.iter().flatten().filter_map(|path| directory::normalise(path)).collect();
         found.sort_unstable();
         found.dedup();
-        found.retain(|path| path != cwd);
-        found.truncate(MOST_WORKTREES);
+        found.retain(|path| !self.cwds.contains(path));
+        found.truncate(MOST_DIRECTORIES);
         if found == *known {
             return Found::Same;
         }
@@ -149,6 +152,21 @@ impl Filter {
 pub fn holds(directories: &[impl AsRef<str>], cwd: &str) -> bool {
     let is_in = |cwd: String| directories.iter().any(|directory| directory.as_ref() == cwd);
     directories.is_empty() || directory::normalise(cwd).is_some_and(is_in)
+}
+
+/// Directories as a filter has them.
+fn normalised<'a>(field: &str, cwds: impl IntoIterator<Item = &'a str>) -> Result<Vec<String>, ListError> {
+    let mut normalised = Vec::new();
+    for cwd in cwds {
+        let cwd = directory::normalise(cwd).ok_or_else(|| ListError::invalid(field, "must be an absolute path"))?;
+        if !normalised.contains(&cwd) {
+            normalised.push(cwd);
+        }
+    }
+    if normalised.len() > MOST_DIRECTORIES {
+        return Err(ListError::invalid(field, format!("must be {MOST_DIRECTORIES} directories at most")));
+    }
+    Ok(normalised)
 }
 
 /// What tells the directories that correspond to one in the other worktrees of its repository; none where it is not known yet.
@@ -286,13 +304,7 @@ impl Request {
         let created_at = created_at || carried == Fields::OfTheDraft;
         let extended = extended || carried != Fields::AsEver;
         let default_limit = if created_at || uses(&members.meta) { DRAFT_ROWS } else { options.page_size };
-        let cwd = match members.string("cwd")? {
-            None => None,
-            Some(cwd) => {
-                let cwd = directory::normalise(&cwd);
-                Some(cwd.ok_or_else(|| ListError::invalid("cwd", "must be an absolute path"))?)
-            }
-        };
+        let cwds = normalised("cwd", members.string("cwd")?.as_deref())?;
         let archived = members.archived()?;
         let subagents = match members.meta.get_some("subagents") {
             None | Some("false") => false,
@@ -308,7 +320,7 @@ impl Request {
         let search = members.string("search")?.map(|text| Query::parse(&text)).transpose();
         let filter = Filter {
             agents,
-            cwd,
+            cwds,
             worktrees,
             created_after: members.time("createdAfter")?,
             created_before: members.time("createdBefore")?,
@@ -325,6 +337,12 @@ impl Request {
         };
         let view = View { created_at, extended, now: options.now };
         Ok(Self { filter, limit, cursor, view, fields, agents_words: AgentsWords::new() })
+    }
+
+    /// Shows the sessions of these directories; of all where none is named.
+    pub fn look_in(&mut self, cwds: &[String]) -> Result<(), ListError> {
+        self.filter.cwds = normalised("cwds", cwds.iter().map(String::as_str))?;
+        Ok(())
     }
 
     /// The rows, those of later pages too, are to show the members of the draft of list extensions.

@@ -50,9 +50,9 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct ListCriteria {
-    /// Exactly this directory.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cwd: Option<String>,
+    /// Exactly these directories; all where none is named.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cwds: Vec<String>,
     /// Created later than this.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created_after: Option<String>,
@@ -129,7 +129,6 @@ fn request(
         ArchivedSessions::Only => "only",
     };
     let params = json!({
-        "cwd": criteria.cwd,
         "cursor": cursor,
         "archived": archived,
         "includeWorktrees": criteria.include_worktrees,
@@ -143,6 +142,7 @@ fn request(
         } },
     });
     let mut request = Request::read(Some(&params.to_string()), limit, now)?;
+    request.look_in(&criteria.cwds)?;
     match request.find(worktrees) {
         Found::Same | Found::Others => Ok(request),
         Found::NotYet => Err(SessionError::NotYet("which worktrees there are is not known yet: ask again".to_owned())),

@@ -182,7 +182,7 @@ struct Page<'a> {
 
 impl<'a> Page<'a> {
     fn new(store: &'a Memory, include_worktrees: bool) -> Self {
-        let criteria = ListCriteria { cwd: Some(CWD.to_owned()), include_worktrees, ..ListCriteria::default() };
+        let criteria = ListCriteria { cwds: vec![CWD.to_owned()], include_worktrees, ..ListCriteria::default() };
         Self { store, criteria, shown: BTreeMap::new(), position: None }
     }
 

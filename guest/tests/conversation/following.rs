@@ -448,7 +448,7 @@ fn a_panel_without_a_connection_asks_what_has_changed_since() {
     let (store, world) = (Memory::new(), World::default());
     let mut desk = window(&store, &world);
     desk.new_session("s1", CWD);
-    let here = ListCriteria { cwd: Some(CWD.to_owned()), ..ListCriteria::default() };
+    let here = ListCriteria { cwds: vec![CWD.to_owned()], ..ListCriteria::default() };
     let begun = changes(&store, &world, &here, None);
     assert_eq!((&begun["ok"]["sessions"], &begun["ok"]["more"]), (&json!([]), &json!(false)));
     let position = begun["ok"]["position"].as_str().unwrap().to_owned();

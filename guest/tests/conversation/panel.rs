@@ -89,8 +89,15 @@ fn a_panel_pages_and_filters() {
         panel.titles(&every, 3),
         [vec!["Write a poem", "Parse dates", "Water the plants"], vec!["Mend the parser"]]
     );
-    let here = ListCriteria { cwd: Some("/home/x/".to_owned()), ..every.clone() };
+    let here = ListCriteria { cwds: vec!["/home/x/".to_owned()], ..every.clone() };
     assert_eq!(panel.titles(&here, 10), [["Parse dates", "Mend the parser"]]);
+    // A workspace of several folders: one list, in its order, each session once.
+    let both = ["/home/x/", "/home/z", "/home/y", "/home/x"].map(str::to_owned).to_vec();
+    let both = ListCriteria { cwds: both, ..every.clone() };
+    assert_eq!(
+        panel.titles(&both, 3),
+        [vec!["Write a poem", "Parse dates", "Water the plants"], vec!["Mend the parser"]]
+    );
     let late = ListCriteria { updated_after: Some("2025-10-09T10:53:21+0200".to_owned()), ..every.clone() };
     assert_eq!(panel.titles(&late, 10), [["Write a poem", "Parse dates"]]);
     let early = ListCriteria { created_before: Some("2025-10-09T08:53:21.000Z".to_owned()), ..every };
@@ -220,6 +227,12 @@ fn what_the_store_does_not_do_a_panel_is_told() {
     assert!(panel.read("s1", None, 1)["error"]["storage"].is_string());
     store.is_unreadable.set(false);
     assert!(panel.list(ListCriteria::default(), 0, None)["error"]["invalid"].is_string());
-    let bad = ListCriteria { updated_after: Some("yesterday".to_owned()), ..ListCriteria::default() };
-    assert!(panel.list(bad, 10, None)["error"]["invalid"].is_string());
+    let bad = [
+        ListCriteria { updated_after: Some("yesterday".to_owned()), ..ListCriteria::default() },
+        ListCriteria { cwds: vec!["/home/x".to_owned(), "y".to_owned()], ..ListCriteria::default() },
+        ListCriteria { cwds: (0..=128).map(|nth| format!("/home/{nth}")).collect(), ..ListCriteria::default() },
+    ];
+    for bad in bad {
+        assert!(panel.list(bad.clone(), 10, None)["error"]["invalid"].is_string(), "{bad:?}");
+    }
 }

@@ -1,6 +1,5 @@
 //! `acp-sessions list`
 
-use std::cmp::Reverse;
 use std::io::Write as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
@@ -76,13 +75,14 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
-    let folders = arguments.cwd.as_deref().map(paths_of).transpose()?;
+    let cwds = arguments.cwd.as_deref().map(paths_of).transpose()?.unwrap_or_default();
     // Where the command is run is where most look for what they miss.
-    let here = folders.as_ref().and_then(|folders| folders.first().cloned()).or_else(|| absolute(".").ok());
+    let here = cwds.first().cloned().or_else(|| absolute(".").ok());
     let here = here.map(Here::begin);
     let component = arguments.engine.load()?;
     let mut store = Sessions::of(&component, arguments.store.open_existing()?)?;
     let criteria = ListCriteria {
+        cwds,
         search: arguments.search.clone(),
         archived: match arguments.archived {
             Archived::Exclude => ArchivedSessions::Hidden,
@@ -93,18 +93,12 @@ pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
         include_worktrees: arguments.worktrees,
         ..ListCriteria::default()
     };
-    let folders = folders.map_or_else(|| vec![None], |folders| folders.into_iter().map(Some).collect());
-    let criteria: Vec<ListCriteria> = folders.into_iter().map(|cwd| ListCriteria { cwd, ..criteria.clone() }).collect();
-    match &criteria[..] {
+    if arguments.json {
         // There may be very many of them: nobody has to hold all.
-        [criteria] if arguments.json => {
-            each_page(&mut store, criteria, arguments.limit, |sessions| write_json(out, &sessions))?;
-        }
-        _ if arguments.json => write_json(out, &gather(&mut store, &criteria, arguments.limit)?.0)?,
-        _ => {
-            let (sessions, is_more) = gather(&mut store, &criteria, arguments.limit.or(Some(ROWS)))?;
-            write_table(out, &sessions, is_more)?;
-        }
+        each_page(&mut store, &criteria, arguments.limit, |sessions| write_json(out, &sessions))?;
+    } else {
+        let (sessions, is_more) = gather(&mut store, &criteria, arguments.limit.unwrap_or(ROWS))?;
+        write_table(out, &sessions, is_more)?;
     }
     out.flush()?;
     if let Some(here) = here {
@@ -129,25 +123,17 @@ fn write_table(out: &mut Out, sessions: &[Session], is_more: bool) -> anyhow::Re
     Ok(())
 }
 
-/// As many sessions as are wanted of several lists, or all, and whether there are more.
+/// As many sessions as are wanted, and whether there are more.
 fn gather(
     store: &mut Sessions<'_, Sqlite>,
-    lists: &[ListCriteria],
-    limit: Option<u32>,
+    criteria: &ListCriteria,
+    limit: u32,
 ) -> anyhow::Result<(Vec<Session>, bool)> {
-    let (mut sessions, mut is_more) = (Vec::new(), false);
-    for criteria in lists {
-        let mut found = Vec::new();
-        is_more |= each_page(store, criteria, limit, |page| {
-            found.extend(page);
-            Ok(())
-        })?;
-        sessions = merged(sessions, found);
-    }
-    if let Some(limit) = limit {
-        is_more |= sessions.len() > limit as usize;
-        sessions.truncate(limit as usize);
-    }
+    let mut sessions = Vec::new();
+    let is_more = each_page(store, criteria, Some(limit), |page| {
+        sessions.extend(page);
+        Ok(())
+    })?;
     Ok((sessions, is_more))
 }
 
@@ -168,18 +154,6 @@ fn each_page(
             return Ok(cursor.is_some());
         }
     }
-}
-
-/// Two lists as one, in the order that each has: the last prompted first. What is in both is there once.
-fn merged(first: Vec<Session>, mut second: Vec<Session>) -> Vec<Session> {
-    if first.is_empty() {
-        return second;
-    }
-    second.retain(|session| first.iter().all(|other| other.id != session.id));
-    let mut all = [first, second].concat();
-    let stands_by = |session: &Session| session.last_prompt_at.clone().or_else(|| session.updated_at.clone());
-    all.sort_by_cached_key(|session| Reverse(stands_by(session)));
-    all
 }
 
 /// A folder, by the path that sessions have that were made in it: by its own, and where the command is run in it, by the one

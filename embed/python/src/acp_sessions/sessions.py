@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Callable, Literal, Optional
+from typing import Any, Callable, Literal, Optional, Sequence
 
 from .exchange import EngineError, Refused
 from .imports import record
@@ -14,9 +14,9 @@ Mending = Literal["nothing", "derived", "everything"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListCriteria:
-    """All that is given must hold."""
+    """All that is given must hold. Sessions of all directories are listed where none is named."""
 
-    cwd: Optional[str] = None
+    cwds: Sequence[str] = ()
     created_after: Optional[str] = None
     created_before: Optional[str] = None
     updated_after: Optional[str] = None
@@ -207,7 +207,10 @@ def _members(of: Any) -> dict[str, Any]:
 
 
 def _given(criteria: ListCriteria) -> Any:
-    return record(**{name: getattr(criteria, name) for name in ListCriteria.__slots__})
+    members = {name: getattr(criteria, name) for name in ListCriteria.__slots__}
+    if isinstance(criteria.cwds, str):
+        raise TypeError("cwds are several folders, in a list, and not a text")
+    return record(**{**members, "cwds": list(criteria.cwds)})
 
 
 def _page(page: Any) -> Page:

@@ -95,7 +95,7 @@ impl Subscriptions {
 
     /// The client has asked for the first page of the list of a directory.
     pub(super) fn watch(&mut self, cwd: String, scope: Scope, now: i64) {
-        let has_worktrees = scope.with_worktrees().is_some();
+        let has_worktrees = !scope.with_worktrees().is_empty();
         let watched = Watched { cwd, has_worktrees, agent: scope.agent().map(str::to_owned) };
         self.watches.insert(watched, Watch { scope, until: now + WATCHED_FOR });
         if self.watches.len() > MOST_WATCHES {
@@ -120,7 +120,7 @@ impl Subscriptions {
     /// It was found out by the way which worktrees a list has: it is asked soon for those that are followed and have others.
     pub(super) fn compare_worktrees(&mut self, found: &Filter) {
         let outdated = self.scopes().filter(|scope| scope.is_outdated_by(found));
-        let directories: Vec<String> = outdated.filter_map(Scope::with_worktrees).map(str::to_owned).collect();
+        let directories: Vec<String> = outdated.flat_map(Scope::with_worktrees).cloned().collect();
         self.worktrees_due.extend(directories);
     }
 
@@ -143,7 +143,7 @@ impl Subscriptions {
 
     /// The directories that are followed with their worktrees.
     fn directories(&self) -> BTreeSet<String> {
-        self.scopes().filter_map(Scope::with_worktrees).map(str::to_owned).collect()
+        self.scopes().flat_map(Scope::with_worktrees).cloned().collect()
     }
 
     /// Whether a session may be in a worktree of which one of the lists does not know.

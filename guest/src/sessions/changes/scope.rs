@@ -94,9 +94,9 @@ impl Scope {
         self.filter.worktrees.is_some() && !filter::holds(&self.filter.directories(), &changed.session.cwd)
     }
 
-    /// The directory whose worktrees are asked for too; none where none are.
-    pub fn with_worktrees(&self) -> Option<&str> {
-        self.filter.cwd.as_deref().filter(|_| self.filter.worktrees.is_some())
+    /// The directories whose worktrees are asked for too.
+    pub fn with_worktrees(&self) -> &[String] {
+        if self.filter.worktrees.is_some() { &self.filter.cwds } else { &[] }
     }
 
     /// A number that differs for different directories; none where no worktrees are asked for.
@@ -124,9 +124,9 @@ impl Scope {
 
     /// Whether both are of the worktrees of one repository, whichever of them each knows of.
     fn shares_worktrees(&self, other: &Filter) -> bool {
-        let has = |of: &Filter, cwd: Option<&str>| cwd.is_some_and(|cwd| of.directories().contains(&cwd));
+        let has = |of: &Filter, cwds: &[String]| cwds.iter().any(|cwd| of.directories().contains(&cwd.as_str()));
         let are_asked_for = self.filter.worktrees.is_some() && other.worktrees.is_some();
-        are_asked_for && (has(&self.filter, other.cwd.as_deref()) || has(other, self.filter.cwd.as_deref()))
+        are_asked_for && (has(&self.filter, &other.cwds) || has(other, &self.filter.cwds))
     }
 
     /// Whether another list, whose worktrees have just been found out, is of others of the same repository than this one knows of.

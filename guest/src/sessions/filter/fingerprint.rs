@@ -9,7 +9,7 @@ impl Filter {
     /// A number that differs for different filters, for cursors.
     pub fn fingerprint(&self) -> u64 {
         // Taken apart, so that a field that is added does not get forgotten here.
-        let Self { agents, cwd, worktrees, created_after, created_before, updated_after, search, archived, subagents } =
+        let Self { agents, cwds, worktrees, created_after, created_before, updated_after, search, archived, subagents } =
             self;
         let mut print = Fingerprint::default();
         match agents {
@@ -19,7 +19,7 @@ impl Filter {
                 print.text(agent);
             }
         }
-        print.option(cwd.as_ref(), |print, cwd| print.text(cwd));
+        print.option(cwds.first(), |print, cwd| print.text(cwd));
         for bound in [created_after, created_before, updated_after] {
             print.option(bound.as_ref(), |print, bound| print.number(bound.cast_unsigned()));
         }
@@ -39,15 +39,22 @@ impl Filter {
         if worktrees.is_some() {
             print.number(1);
         }
+        // Likewise of several directories.
+        if let [_, others @ ..] = &cwds[..]
+            && !others.is_empty()
+        {
+            print.number(2);
+            print.list(others, |print, cwd| print.text(cwd));
+        }
         print.finish()
     }
 
     /// A number that differs for different directories, for whoever follows a list with worktrees; none where there are no
     /// worktrees to ask for.
     pub fn worktrees_fingerprint(&self) -> Option<u64> {
-        let (Some(cwd), Some(worktrees)) = (&self.cwd, &self.worktrees) else { return None };
+        let ([_, ..], Some(worktrees)) = (&self.cwds[..], &self.worktrees) else { return None };
         let mut print = Fingerprint::default();
-        print.text(cwd);
+        self.cwds.iter().for_each(|cwd| print.text(cwd));
         print.list(worktrees, |print, path| print.text(path));
         Some(print.finish())
     }
@@ -74,9 +81,9 @@ mod tests {
             Filter { agents: own(""), ..any() },
             Filter { agents: own("a"), ..any() },
             Filter { agents: own("a/b"), ..any() },
-            Filter { cwd: Some(String::new()), ..any() },
-            Filter { cwd: Some("/b".to_owned()), ..any() },
-            Filter { agents: own("a"), cwd: Some("/b".to_owned()), ..any() },
+            Filter { cwds: vec![String::new()], ..any() },
+            Filter { cwds: vec!["/b".to_owned()], ..any() },
+            Filter { agents: own("a"), cwds: vec!["/b".to_owned()], ..any() },
             Filter { created_after: Some(0), ..any() },
             Filter { created_after: Some(1), ..any() },
             Filter { created_before: Some(0), ..any() },
@@ -87,7 +94,10 @@ mod tests {
             Filter { archived: Archived::Only, ..any() },
             Filter { subagents: true, ..any() },
             Filter { worktrees: Some(Vec::new()), ..any() },
-            Filter { cwd: Some("/b".to_owned()), worktrees: Some(Vec::new()), ..any() },
+            Filter { cwds: vec!["/b".to_owned()], worktrees: Some(Vec::new()), ..any() },
+            Filter { cwds: vec!["/b".to_owned(), "/c".to_owned()], ..any() },
+            Filter { cwds: vec!["/b".to_owned(), "/c".to_owned()], worktrees: Some(Vec::new()), ..any() },
+            Filter { cwds: vec!["/b".to_owned(), "/c".to_owned(), "/d".to_owned()], ..any() },
             searching(&[]),
             searching(&[(&["a"], false)]),
             searching(&[(&["a"], true)]),
@@ -110,7 +120,8 @@ mod tests {
     fn directories_count_where_worktrees_are_asked_for() {
         let of = |cwd: Option<&str>, worktrees: Option<&[&str]>| {
             let worktrees = worktrees.map(|paths| paths.iter().map(|path| (*path).to_owned()).collect());
-            Filter { cwd: cwd.map(str::to_owned), worktrees, ..Filter::default() }.worktrees_fingerprint()
+            Filter { cwds: cwd.map(str::to_owned).into_iter().collect(), worktrees, ..Filter::default() }
+                .worktrees_fingerprint()
         };
         for (cwd, worktrees) in [(None, None), (Some("/a"), None), (None, Some([].as_slice()))] {
             assert_eq!(of(cwd, worktrees), None);
