@@ -7,8 +7,9 @@ const LONGEST = { client: 16 << 20, agent: 64 << 20 };
 const CLIENT_ROOM = 256 << 10;
 /** With more than this waiting for one side, nothing more is taken from the other. */
 const HIGH_WATER = 4 << 20;
-/** With more than this waiting for it, nothing more is taken from a client that asks and does not read the answers. */
-const CLIENT_MOST = 80 << 20;
+/** With more than this waiting for it, nothing more is taken from a client that asks and does not read the answers.
+ * More than the longest line of an agent: a client that waits for us to read before it reads itself gets by with less. */
+const CLIENT_MOST = 68 << 20;
 /** With more than this waiting for the agent, nothing more is pulled. */
 const AGENT_MOST = 80 << 20;
 /** With more than this of a side that the engine was not given yet, no more is read of it. */

@@ -210,7 +210,13 @@ class SessionLayer(unittest.IsolatedAsyncioTestCase):
 
     async def test_where_it_is_cancelled_what_was_said_is_kept_and_both_sides_are_closed(self) -> None:
         store = MemoryStore()
-        scene = await Scene().open(lambda: Engine(store, {"flush-ms": 200}), flush_ms=1_000_000)
+
+        def patient() -> Engine:
+            engine = Engine(store)
+            engine.flush_ms = 1_000_000
+            return engine
+
+        scene = await Scene().open(patient)
         session, turn = await scene.half_a_turn()
         scene.layer.cancel()
         with self.assertRaises(asyncio.CancelledError):

@@ -22,6 +22,8 @@ from .storage import Storage
 
 # An instance that is lost this often without anything new having arrived is not started again.
 MOST_LOSSES = 3
+# How long what streams in may wait to be written, where no setting says so: in milliseconds.
+FLUSH_MS = 100
 # Room for whatever comes.
 ANY_ROOM = 0xFFFFFFFF
 MIB = 1 << 20
@@ -93,6 +95,8 @@ class Engine:
         except Lost as lost:
             raise EngineError(f"the session engine failed as it was made: {lost}") from lost
         self._instance = instance
+        # After an arrival `idle` is to be called within so many milliseconds.
+        self.flush_ms = int(settings.get("flush-ms", FLUSH_MS))
         self.sessions = Sessions(self._make)
 
     def receive(self, arrivals: Sequence[Arrival], client_room: int = ANY_ROOM) -> Step:

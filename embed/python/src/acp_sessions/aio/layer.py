@@ -23,7 +23,8 @@ CLIENT_ROOM = 256 << 10
 # With more than this waiting for one side, nothing more is taken from the other.
 HIGH_WATER = 4 * MIB
 # With more than this waiting for it, nothing more is taken from a client that asks and does not read the answers.
-CLIENT_MOST = 80 * MIB
+# More than the longest line of an agent: a client that waits for us to read before it reads itself gets by with less.
+CLIENT_MOST = 68 * MIB
 # With more than this waiting for the agent, nothing more is pulled.
 AGENT_MOST = 80 * MIB
 
@@ -39,15 +40,14 @@ async def session_layer(
     client: Streams,
     agent: Streams,
     *,
-    flush_ms: int = 100,
     agent_grace: float = 10.0,
 ) -> Peer:
     """
     Stands between a client and an agent until one of them has ended; says which. `make` makes the engine. That and all of the engine's
     calls happen in a thread of their own, its store's work included, so that the loop goes on meanwhile.
 
-    A side is not read while the other does not read what it is told. After an arrival what was recorded is written within `flush_ms`
-    milliseconds. When the client ends its output, what it has asked is passed on, as far as that does not wait for the agent longer
+    A side is not read while the other does not read what it is told. After an arrival what was recorded is written within the
+    engine's setting `flush-ms`. When the client ends its output, what it has asked is passed on, as far as that does not wait for the agent longer
     than half a second, the agent's input is ended, and the agent has what is left of `agent_grace` seconds for what it has to say yet.
     When the agent ends its output, what was open is answered with an error. Both writers are closed when this returns. Where it is
     cancelled, however often, what was recorded is written first.
@@ -56,7 +56,7 @@ async def session_layer(
     """
     thread = ThreadPoolExecutor(1, "acp-sessions")
     try:
-        layer = _Layer(thread, client, agent, flush_ms / 1000)
+        layer = _Layer(thread, client, agent)
         await layer.open(make)
         return await layer.serve(agent_grace)
     finally:
@@ -67,11 +67,10 @@ async def session_layer(
 
 
 class _Layer:
-    def __init__(self, thread: ThreadPoolExecutor, client: Streams, agent: Streams, flush: float) -> None:
+    def __init__(self, thread: ThreadPoolExecutor, client: Streams, agent: Streams) -> None:
         self._loop = asyncio.get_running_loop()
         self._thread = thread
         self._sides = {"client": client, "agent": agent}
-        self._flush = flush
         self._to_client = Outbox(client.writer, self._change)
         self._to_agent = Outbox(agent.writer, self._change)
         # One call at a time, and what it returns is queued before the next.
@@ -84,7 +83,7 @@ class _Layer:
 
     async def open(self, make: Callable[[], Engine]) -> None:
         self._engine = await self._in_thread(make)
-        self._told_at = self._loop.time() + self._flush
+        self._told_at = self._loop.time() + self._engine.flush_ms / 1000
 
     async def serve(self, agent_grace: float) -> Peer:
         from_client = self._start(self._hear("client"))
@@ -171,7 +170,7 @@ class _Layer:
 
     async def _receive(self, arrivals: list[Arrival]) -> None:
         async with self._turn:
-            soon = self._loop.time() + self._flush
+            soon = self._loop.time() + self._engine.flush_ms / 1000
             self._told_at = soon if self._told_at is None else min(self._told_at, soon)
             self._take(await self._in_thread(lambda: self._engine.receive(arrivals, self._room())))
 
