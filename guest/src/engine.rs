@@ -1,7 +1,7 @@
 //! The engine as a host sees it: arrivals in, outputs out.
 
 pub use crate::exchange::{Arrival, ConnectError, Content, Output, Peer};
-pub use crate::settings::Settings;
+pub use crate::settings::{Dialect, Listed, SettingError, Settings};
 
 use crate::connection::Router;
 use crate::environment::{Environment, Moment};

@@ -28,40 +28,62 @@ pub(super) enum Method {
     Other,
 }
 
-/// Name, method, whether it waits while the session opens, whether it waits while the session closes.
-const TABLE: [(&str, Method, bool, bool); 20] = [
-    ("initialize", Method::Initialize, false, false),
-    ("authenticate", Method::Authenticate, false, false),
-    ("logout", Method::Logout, false, false),
-    ("session/new", Method::New, false, false),
-    ("session/load", Method::Load, true, true),
-    ("session/resume", Method::Resume, true, true),
-    ("session/fork", Method::Fork, true, true),
-    ("session/list", Method::List, false, false),
-    ("session/list/subscribe", Method::Subscribe, false, false),
-    ("session/list/unsubscribe", Method::Unsubscribe, false, false),
-    ("session/delete", Method::Delete, false, false),
-    ("session/close", Method::Close, false, false),
-    ("session/archive", Method::Archive, false, false),
-    ("session/unarchive", Method::Unarchive, false, true),
-    ("session/status", Method::Status, false, false),
-    ("session/set_title", Method::SetTitle, false, false),
+/// What becomes of a request while the session that it names is on its way to another state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Then {
+    Runs,
+    Waits,
+}
+
+/// How a method is handled.
+struct Row {
+    name: &'static str,
+    method: Method,
+    while_opening: Then,
+    while_closing: Then,
+}
+
+const fn row(name: &'static str, method: Method, while_opening: Then, while_closing: Then) -> Row {
+    Row { name, method, while_opening, while_closing }
+}
+
+const TABLE: [Row; 20] = [
+    row("initialize", Method::Initialize, Then::Runs, Then::Runs),
+    row("authenticate", Method::Authenticate, Then::Runs, Then::Runs),
+    row("logout", Method::Logout, Then::Runs, Then::Runs),
+    row("session/new", Method::New, Then::Runs, Then::Runs),
+    row("session/load", Method::Load, Then::Waits, Then::Waits),
+    row("session/resume", Method::Resume, Then::Waits, Then::Waits),
+    row("session/fork", Method::Fork, Then::Waits, Then::Waits),
+    row("session/list", Method::List, Then::Runs, Then::Runs),
+    row("session/list/subscribe", Method::Subscribe, Then::Runs, Then::Runs),
+    row("session/list/unsubscribe", Method::Unsubscribe, Then::Runs, Then::Runs),
+    row("session/delete", Method::Delete, Then::Runs, Then::Runs),
+    row("session/close", Method::Close, Then::Runs, Then::Runs),
+    row("session/archive", Method::Archive, Then::Runs, Then::Runs),
+    row("session/unarchive", Method::Unarchive, Then::Runs, Then::Waits),
+    row("session/status", Method::Status, Then::Runs, Then::Runs),
+    row("session/set_title", Method::SetTitle, Then::Runs, Then::Runs),
     // A prompt behind a close is refused as soon as it comes, unless a load waits: its session will not be open.
-    ("session/prompt", Method::Prompt, true, false),
-    ("session/set_mode", Method::SetMode, true, false),
-    ("session/set_model", Method::SetModel, true, false),
-    ("session/set_config_option", Method::SetConfigOption, true, false),
+    row("session/prompt", Method::Prompt, Then::Waits, Then::Runs),
+    row("session/set_mode", Method::SetMode, Then::Waits, Then::Runs),
+    row("session/set_model", Method::SetModel, Then::Waits, Then::Runs),
+    row("session/set_config_option", Method::SetConfigOption, Then::Waits, Then::Runs),
 ];
 
 impl Method {
     pub(super) fn of(name: &str) -> Self {
-        TABLE.iter().find(|(known, ..)| *known == name).map_or(Self::Other, |(_, method, ..)| *method)
+        TABLE.iter().find(|row| row.name == name).map_or(Self::Other, |row| row.method)
+    }
+
+    fn row(self) -> Option<&'static Row> {
+        TABLE.iter().find(|row| row.method == self)
     }
 
     /// Whether it waits until the session that it names is open.
     pub(super) fn waits_while_opening(self) -> bool {
         // What the engine does not know may be about the session as the agent has it.
-        TABLE.iter().find(|(_, method, ..)| *method == self).is_none_or(|(_, _, waits, _)| *waits)
+        self.row().is_none_or(|row| row.while_opening == Then::Waits)
     }
 
     /// Whether the agent must have the session open that it names.
@@ -81,6 +103,6 @@ impl Method {
 
     /// Whether it waits until the session that it names is closed.
     pub(super) fn waits_while_closing(self) -> bool {
-        TABLE.iter().any(|(_, method, _, waits)| *method == self && *waits)
+        self.row().is_some_and(|row| row.while_closing == Then::Waits)
     }
 }

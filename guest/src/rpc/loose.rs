@@ -267,7 +267,7 @@ impl Malformed {
         )
     }
 
-    /// The same of the agent's, which may be longer.
+    /// How a request of the agent's fails, which may be longer.
     pub fn of_agent(self) -> RpcError {
         self.of_request("the line is too long to be taken")
     }
@@ -291,7 +291,21 @@ impl Malformed {
 
     /// How a request fails whose answer cannot be taken; `whose`: who gave it.
     pub fn of_answer(self, whose: &str) -> RpcError {
-        let what = match self {
+        RpcError::new(Code::InternalError, format!("Internal error: the {whose}'s answer {}", self.what_it_is()))
+    }
+
+    /// What is told people of a line of the agent's that nobody can be answered for.
+    pub fn of_line(self) -> String {
+        let besides = match self {
+            Self::NotJson => "; what an agent logs belongs on standard error",
+            _ => "",
+        };
+        format!("the agent sent a line that cannot be taken: it {}{besides}", self.what_it_is())
+    }
+
+    /// Behind the name of what cannot be taken.
+    fn what_it_is(self) -> &'static str {
+        match self {
             Self::NotJson => "is not JSON",
             Self::NotText => "is not UTF-8",
             Self::TooLong => "is too long to pass on",
@@ -300,8 +314,7 @@ impl Malformed {
             Self::Mixed => "has both a method and a result or an error",
             Self::Both => "has both a result and an error",
             Self::Neither => "has neither a result nor an error",
-        };
-        RpcError::new(Code::InternalError, format!("Internal error: the {whose}'s answer {what}"))
+        }
     }
 }
 

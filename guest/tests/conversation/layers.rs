@@ -92,7 +92,7 @@ enum Beside {
 }
 
 #[test]
-fn an_agent_behind_two_layers_is_told_once_what_other_windows_have_said() {
+fn an_agent_behind_two_layers_is_never_told_twice_what_other_windows_have_said() {
     for (kind, beside) in
         KINDS.iter().flat_map(|kind| [Beside::Failed, Beside::UnderWay, Beside::Forked].map(|beside| (kind, beside)))
     {

@@ -20,7 +20,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         kept: Vec<(String, String)>,
         lost: Vec<Arrival>,
     ) -> Result<Self, ConnectError> {
-        let settings = Settings::read(settings).map_err(ConnectError::BadSetting)?;
+        let settings = Settings::read(settings).map_err(|refused| ConnectError::BadSetting(refused.to_string()))?;
         let connection = Connection::new(environment.random(), environment.now().clamp(0, crate::time::LAST));
         let in_chain = kept.iter().any(|(key, _)| Kept::read(key) == Some(Kept::Chain));
         let outputs = VecDeque::new();

@@ -13,7 +13,7 @@ use crate::connection::requests::Incoming;
 use crate::connection::router::Router;
 use crate::environment::Environment;
 use crate::rpc::{self, Code, Object, Outcome, RpcError};
-use crate::settings::Settings;
+use crate::settings::{Dialect, Settings};
 use crate::storage::Storage;
 
 use super::kept::Kept;
@@ -191,7 +191,7 @@ fn with_layer(result: &Object<'_>, settings: &Settings, store: Option<&str>, add
     if let Some(of_old) = of_old {
         capabilities.set("session", of_old);
     }
-    if settings.draft {
+    if settings.dialect == Dialect::Draft {
         capabilities.set("listSessions", "true");
     }
     capabilities.set("_meta", meta);

@@ -10,7 +10,7 @@ use crate::environment::Environment;
 use crate::rpc::RpcError;
 use crate::sessions::filter::{Found, Request};
 use crate::sessions::list::{self, Agents, Effort, ListError, Options};
-use crate::settings::Settings;
+use crate::settings::{Dialect, Listed, Settings};
 use crate::storage::Storage;
 
 /// How long a list waits for the host to know its worktrees, in milliseconds.
@@ -84,8 +84,12 @@ impl<S: Storage, E: Environment> Router<S, E> {
     /// again for the lists that are followed.
     pub(super) fn list_request(&mut self, params: Option<&str>) -> Result<(Request, Found), RpcError> {
         let agent = self.connection.agent.name.clone();
-        let agents = if self.settings.list_all { Agents::All } else { Agents::Own(agent.clone()) };
-        let Settings { page_size, draft, .. } = self.settings;
+        let agents = match self.settings.list {
+            Listed::All => Agents::All,
+            Listed::Own => Agents::Own(agent.clone()),
+        };
+        let Settings { page_size, dialect, .. } = self.settings;
+        let draft = dialect == Dialect::Draft;
         let extended = self.connection.asked.knows_list_extensions();
         let options = Options { page_size, agents, agent: Some(agent), draft, extended, now: self.now() };
         let mut request = Request::read_for(params, &options)?;

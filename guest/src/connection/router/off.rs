@@ -80,7 +80,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
     }
 
     fn cannot_take_agents(&mut self, Bad { what, why }: Bad) {
-        self.warn(format!("the agent sent a line that cannot be taken ({why:?})"));
+        self.warn(why.of_line());
         match what {
             What::Answer(id) | What::Either(id) => {
                 let open = |id: &Id| self.is_open_at_agent(id).then(|| id.clone());

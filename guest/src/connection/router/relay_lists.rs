@@ -12,6 +12,7 @@ use crate::connection::router::Router;
 use crate::environment::Environment;
 use crate::rpc::{self, Object, Outcome};
 use crate::sessions::filter::as_of_the_draft;
+use crate::settings::Dialect;
 use crate::storage::Storage;
 
 impl<S: Storage, E: Environment> Router<S, E> {
@@ -36,7 +37,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
     /// The params of a list as the layer behind is to have them, where it would take them otherwise than this one: it may have been
     /// made for another dialect.
     fn as_asked_here(&self, params: Option<&str>) -> Option<String> {
-        if self.settings.draft { as_of_the_draft(params) } else { None }
+        if self.settings.dialect == Dialect::Draft { as_of_the_draft(params) } else { None }
     }
 
     /// The client ends a subscription, by the id that it knows.
