@@ -122,7 +122,9 @@ pub fn main() -> ExitCode {
         match (is_broken_pipe(&error), only_prints) {
             // Whoever reads our output may have read enough of it.
             (true, true) => return ExitCode::SUCCESS,
-            (true, false) => complain(&anyhow::anyhow!("nobody reads the output any more: not all was done")),
+            (true, false) => complain(&anyhow::anyhow!(
+                "nobody reads the output any more, so not all was done: run the command again"
+            )),
             (false, _) => complain(&error),
         }
         ExitCode::FAILURE

@@ -18,12 +18,12 @@ enum Dialect {
     Draft,
 }
 
-/// Whether an agent that starts a stored session afresh is told what was said in it.
+/// Whether an agent is told what was said in a session and it has not heard.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Rehydrate {
-    /// Whenever it could not restore the session itself.
+    /// Before its next prompt.
     On,
-    /// Never.
+    /// Never, also not of what other windows said.
     Off,
 }
 
@@ -69,7 +69,7 @@ pub(super) struct ConnectionOptions {
     #[arg(long)]
     prefer_load: bool,
 
-    /// Whether an agent that cannot restore a session itself is told what was said in it
+    /// Whether an agent is told, before the next prompt, what was said in a session and it has not heard
     #[arg(long, value_enum, default_value_t = Rehydrate::On)]
     rehydrate: Rehydrate,
 

@@ -23,7 +23,10 @@ pub(super) fn finish(mut sessions: Sessions<'_, Sqlite>, out: &mut Out) -> anyho
     if store.clean_all(WAITS)? {
         given_back::tell(&given_back::give_back(&mut store, given_back::LONGEST, || true), out)?;
     } else {
-        writeln!(notes, "Other programs keep the store busy: the last of it goes as soon as they let it.")?;
+        writeln!(
+            notes,
+            "Other programs keep the store busy, so copies of what was deleted remain in its files until they let these be cleaned."
+        )?;
     }
     Ok(())
 }

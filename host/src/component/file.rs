@@ -59,7 +59,7 @@ pub enum LoadError {
         cause: String,
     },
     /// This program was built without the feature `compile`.
-    #[error("this program has no compiler, and runs no other engine than its own")]
+    #[error("this program has no compiler, and runs no other engine than its own: build it with the feature `compile`")]
     NoCompiler,
     /// wasmtime does not start.
     #[error("WebAssembly cannot be run here: {0}")]

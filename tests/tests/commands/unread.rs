@@ -45,7 +45,10 @@ fn what_is_left_undone_is_said() {
     let (scene, ids) = with_sessions(&["Mend the roof", "Paint the fence"]);
     let (code, complaint) = unread(&scene, &["delete", &ids[0], &ids[1]]);
     assert_eq!(code, Some(1));
-    assert_eq!(complaint, "acp-sessions: nobody reads the output any more: not all was done\n");
+    assert_eq!(
+        complaint,
+        "acp-sessions: nobody reads the output any more, so not all was done: run the command again\n"
+    );
     let listed = on(&scene, &["list"]).printed();
     assert!(!listed.contains(&ids[0]) && listed.contains(&ids[1]), "{listed}");
 }

@@ -36,16 +36,16 @@ const LONGEST: u32 = 4096;
 pub(crate) struct Options {
     /// Which target: a file in guest/fuzz/targets; all of them, one after the other, if none is named
     target: Option<String>,
-    /// Not these, but so many cases of the machine that tries everything (guest/tests/machine)
+    /// Plays this many random conversations (guest/tests/machine) instead of fuzzing targets
     #[arg(long, value_name = "CASES", conflicts_with = "target", value_parser = clap::value_parser!(u64).range(1..))]
     machine: Option<u64>,
     /// The machine's first seed; another each time if none is given
     #[arg(long, value_name = "SEED", requires = "machine")]
     from: Option<u64>,
-    /// Not these, but all courses of two windows on one session of up to so many steps; 4 take ten minutes, each more twenty times that
+    /// Plays all courses of two windows on one session of up to this many steps instead; 4 take ten minutes, each more twenty times that
     #[arg(long, value_name = "STEPS", conflicts_with_all = ["target", "machine"], value_parser = clap::value_parser!(u8).range(1..))]
     courses: Option<u8>,
-    /// For how long, each
+    /// Seconds for each target
     #[arg(long, default_value_t = 300, value_parser = clap::value_parser!(u32).range(1..))]
     seconds: u32,
 }

@@ -15,7 +15,7 @@ pub(crate) struct Options {
     /// Only this trial
     #[arg(long, value_enum)]
     only: Option<Trial>,
-    /// What chance begins with; something else each time if it is not given
+    /// Seed of the random numbers; another one each time if it is not given
     #[arg(long)]
     seed: Option<u64>,
     /// A few moments instead of minutes
