@@ -93,7 +93,7 @@ fn size(key: &str, value: &str) -> usize {
 }
 
 impl<'c, S: storage::Host + Upkeep + Send + 'static> Engine<'c, S> {
-    /// Opens a connection over this storage. The settings are those that `wit/` names; without any, they are the defaults.
+    /// Opens a connection over this storage. The settings are listed in `docs/embedding.md`; one that is not given has its default.
     pub fn connect(component: &'c Component<S>, storage: S, settings: Vec<Setting>) -> Result<Self, EngineError> {
         let mut instance = component.instantiate(storage).map_err(EngineError::NotStarted)?;
         instance.connect(&settings, &[], &[]).map_err(EngineError::Lost)??;

@@ -1,7 +1,8 @@
 //! The stores that can be lent to an engine.
 //!
-//! Anything that implements [`storage::Host`](crate::component::storage::Host) is one; this program brings
-//! [`Sqlite`], as a file shared by several processes or in memory.
+//! Anything that implements [`storage::Host`](crate::component::storage::Host) and [`Upkeep`], whose one method has a default,
+//! is one; [`Sessions`](crate::sessions::Sessions) needs only the first. This program brings [`Sqlite`], as a file shared by
+//! several processes or in memory.
 
 mod format;
 pub mod location;

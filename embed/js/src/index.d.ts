@@ -21,7 +21,7 @@ export interface Folders {
 export interface EngineOptions {
   /** Where everything is kept. Several engines, also of other processes, may have the same store. */
   store: Store;
-  /** Settings by name; the README of the project lists them. */
+  /** Settings by name; the project's `docs/embedding.md` lists them. */
   settings?: Record<string, string | number>;
   /** The time in milliseconds since 1970; that of the system. */
   now?: () => number;

@@ -38,7 +38,7 @@ class Engine:
     `EngineError`, and the connection is at an end. An argument that is none is a `TypeError` or a `ValueError`, and nothing has happened. For
     one thread at a time.
 
-    `settings` are those of the README of the project. `now` is the time in seconds since 1970, `random` gives as many random bytes as
+    `settings` are listed in the project's `docs/embedding.md`. `now` is the time in seconds since 1970, `random` gives as many random bytes as
     it is asked for, `warn` is told what no peer can be told, `folders` knows of folders what there is to be known. `seconds` is what a call may take, time in the store included: it
     is stopped within a second after that. `memory`, `output` and `memos` are what an instance may use, in bytes. `cache` is the folder
     in which the compiled engine is kept, if not the usual one; `None` compiles it once for each process. `loaded` is another engine.
