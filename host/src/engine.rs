@@ -13,8 +13,8 @@ use crate::store::Upkeep;
 use crate::transport::lines::without_middle;
 use unanswered::{Refusal, refusals};
 
-/// An instance that is lost this often without anything new having arrived is not started again.
-const MOST_LOSSES: u32 = 3;
+/// How often in a row an instance is replaced without anything new having arrived.
+const MOST_RESTARTS: u32 = 3;
 
 /// Why an engine cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -28,8 +28,11 @@ pub enum EngineError {
     /// No instance of it could be made.
     #[error("the session engine cannot be started: {}", .0.root_cause())]
     NotStarted(wasmtime::Error),
+    /// Its first instance failed as the connection was opened.
+    #[error("the session engine failed as the connection was opened: {}", .0.root_cause())]
+    FailedAtStart(wasmtime::Error),
     /// Its instances were lost again and again.
-    #[error("the session engine failed {MOST_LOSSES} times in a row: {}", .0.root_cause())]
+    #[error("the session engine failed {} times in a row: {}", MOST_RESTARTS + 1, .0.root_cause())]
     Lost(wasmtime::Error),
 }
 
@@ -45,7 +48,8 @@ impl From<ConnectError> for EngineError {
 /// The engine of one connection.
 ///
 /// Lines go in as they come from either side, and what follows comes out as a [`Step`]. [`pull`](Self::pull) takes what there
-/// is more of, and [`idle`](Self::idle) is to be called as it says. `examples/lines.rs` has the whole of it.
+/// is more of, and [`idle`](Self::idle) is to be called as it says. `examples/lines.rs` shows the loop; `runner/connection.rs` also bounds how long
+/// it waits for what is `held`, takes nothing more while a step is `full`, and sends what [`take_refused`](Self::take_refused) has.
 pub struct Engine<'c, S: storage::Host + Upkeep + Send + 'static> {
     component: &'c Component<S>,
     settings: Vec<Setting>,
@@ -96,7 +100,7 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Engine<'c, S> {
     /// Opens a connection over this storage. The settings are listed in `docs/embedding.md`; one that is not given has its default.
     pub fn connect(component: &'c Component<S>, storage: S, settings: Vec<Setting>) -> Result<Self, EngineError> {
         let mut instance = component.instantiate(storage).map_err(EngineError::NotStarted)?;
-        instance.connect(&settings, &[], &[]).map_err(EngineError::Lost)??;
+        instance.connect(&settings, &[], &[]).map_err(EngineError::FailedAtStart)??;
         Ok(Self {
             component,
             settings,
@@ -239,7 +243,7 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Engine<'c, S> {
             let (losses, lines) = (self.losses, self.unfinished.len());
             tracing::warn!(losses, lines, "the session engine is started anew: {}", trap.root_cause());
             tracing::debug!("{trap:?}");
-            let Some(old) = self.instance.take().filter(|_| self.losses <= MOST_LOSSES) else {
+            let Some(old) = self.instance.take().filter(|_| self.losses <= MOST_RESTARTS) else {
                 return Err(EngineError::Lost(trap));
             };
             let mut instance = self.component.instantiate(old.into_storage()).map_err(EngineError::NotStarted)?;

@@ -4,8 +4,8 @@ import { bytes, compare } from "./order.js";
 import { refusals } from "./refusals.js";
 import { ends, joined } from "./shortened.js";
 
-/** An instance that is lost this often without anything new having arrived is not started again. */
-const MOST_LOSSES = 3;
+/** How often in a row an instance is replaced without anything new having arrived. */
+const MOST_RESTARTS = 3;
 /** What an instance may say that nobody has read, and have kept, in bytes: more is as good as a trap. */
 const LIMITS = { output: 256 << 20, memos: 256 << 20 };
 
@@ -237,8 +237,8 @@ export class Connection {
       this.#warn(`the session engine is started anew (${this.#losses}): ${lost?.message ?? lost}`);
       this.#instance?.end();
       this.#instance = undefined;
-      if (this.#losses > MOST_LOSSES) {
-        const text = `the session engine failed ${MOST_LOSSES} times in a row: ${lost?.message ?? lost}`;
+      if (this.#losses > MOST_RESTARTS) {
+        const text = `the session engine failed ${MOST_RESTARTS + 1} times in a row: ${lost?.message ?? lost}`;
         throw Object.assign(new EngineError(text, { cause: lost }), { outputs: this.#refused.splice(0) });
       }
       if (this.#losses > 1) this.#shorten();

@@ -48,7 +48,7 @@ export interface Step {
  * exception of the store, is replaced: what was being worked on is answered with an error (-32603), all else goes on.
  *
  * @throws TypeError from any of these functions, where an argument is none that it takes; nothing has happened then
- * @throws EngineError from any of these functions, where three instances in a row were lost; the connection is at an end then
+ * @throws EngineError from any of these functions, where four instances in a row were lost; the connection is at an end then
  */
 export interface Engine {
   receive(arrivals: connection.Arrival[], clientRoom?: number): Step;

@@ -14,6 +14,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use serde_json::json;
+
 use super::Outcome;
 use super::engine::EngineOptions;
 use super::printable::Out;
@@ -23,7 +25,7 @@ use crate::sessions::Sessions;
 use crate::store::Sqlite;
 use crate::store::sqlite::{Damaged, Health, OpenError, fault_of_journal};
 use found::Found;
-use interrupt::Interrupt;
+use interrupt::{INTERRUPTED, Interrupt};
 use pass::Pass;
 use progress::Progress;
 
@@ -78,10 +80,24 @@ pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
         drop(store);
         return rebuild::rebuild(arguments, &path, &health, out);
     }
-    let found = store.map_or_else(|| Ok(Found::default()), |store| compare(arguments, store, &health))?;
+    let found = match store {
+        None => Some(Found::default()),
+        Some(store) => compare(arguments, store, &health)?,
+    };
+    let Some(found) = found else {
+        if arguments.json {
+            out.json(&json!({ "ended": "interrupted" }).to_string())?;
+        } else {
+            writeln!(out, "Interrupted before all was compared. Nothing was changed.")?;
+        }
+        return Ok(ExitCode::from(INTERRUPTED));
+    };
     if arguments.json {
         health::to_json(out, &path, &health, &found)?;
     } else {
+        if arguments.rebuild {
+            writeln!(out, "Not rebuilt: the file itself is damaged, and what is written to it could be lost as well.")?;
+        }
         health::describe(out, &path, &health)?;
         health::conclude(out, &health, &found)?;
         if is_usable && health.has_much_free() {
@@ -102,8 +118,8 @@ fn is_nothing(path: &Path) -> bool {
     path.is_file() && length(path) == 0 && length(Path::new(&journal)) == 0
 }
 
-/// Has the engine compare what is in the store. Of a damaged file that goes as far as it goes.
-fn compare(arguments: &Arguments, store: Sqlite, health: &Health) -> anyhow::Result<Found> {
+/// Has the engine compare what is in the store; none where it was interrupted. Of a damaged file that goes as far as it goes.
+fn compare(arguments: &Arguments, store: Sqlite, health: &Health) -> anyhow::Result<Option<Found>> {
     let component = arguments.engine.load()?;
     let mut sessions = Sessions::of(&component, store)?;
     let interrupt = Interrupt::listen()?;
@@ -112,6 +128,5 @@ fn compare(arguments: &Arguments, store: Sqlite, health: &Health) -> anyhow::Res
         Err(_) if !health.faults.is_empty() => {}
         result => result?,
     }
-    anyhow::ensure!(!interrupt.is_set(), "interrupted before all was compared");
-    Ok(pass.found)
+    Ok((!interrupt.is_set()).then_some(pass.found))
 }

@@ -99,7 +99,7 @@ fn room_is_given_back_that_a_doctor_finds_free() {
     let printed = on(&scene, &["doctor"]).printed();
     assert!(printed.contains("Health:      good\n") && printed.ends_with(free), "{printed}");
     let printed = on(&scene, &["doctor", "--rebuild"]).printed();
-    assert!(printed.ends_with(" MiB given back to the disk.\n") && printed.contains("\nRebuilt"), "{printed}");
+    assert!(printed.ends_with(" MiB given back to the disk.\n") && printed.contains("\nCompared"), "{printed}");
     assert!(size() < 2 << 20, "{}", size());
     assert!(on(&scene, &["doctor"]).printed().ends_with("Health:      good\n"));
 }
@@ -111,7 +111,7 @@ fn indexes_are_made_anew_and_say_the_same() {
     let before = lists.map(|words| on(&scene, words).printed());
     assert_eq!(before.each_ref().map(|list| list.lines().count()), [2, 1]);
     let printed = on(&scene, &["doctor", "--rebuild"]).printed();
-    assert!(printed.ends_with("Health:      good\nRebuilt the indexes of 2 sessions.\n"), "{printed}");
+    assert!(printed.ends_with("Health:      good\nCompared 2 sessions: nothing had to be rebuilt.\n"), "{printed}");
     assert_eq!(lists.map(|words| on(&scene, words).printed()), before);
 }
 
@@ -130,7 +130,7 @@ fn a_record_that_cannot_be_read_is_named_and_the_others_are_indexed() {
     assert_eq!((ran.code, ran.complaint.as_str()), (Some(1), ""), "{ran:?}");
     let wrong = format!("Wrong:\n  sessions' records cannot be read: 1 (s/{})\nHealth:      damaged\n", ids[0]);
     assert!(ran.out.contains(&wrong) && ran.out.contains("doctor --salvage FILE\n"), "{ran:?}");
-    assert!(ran.out.ends_with("Rebuilt the indexes of 1 sessions.\n"), "{ran:?}");
+    assert!(ran.out.ends_with("Compared 1 session, and put right what differed.\n"), "{ran:?}");
     let found = on(&scene, &["list", "--json", "--search", "fence"]).printed();
     assert_eq!(found.lines().count(), 1, "{found}");
 }
@@ -148,8 +148,9 @@ fn a_damaged_store_is_not_touched() {
     for words in [&["doctor"][..], &["doctor", "--rebuild"]] {
         let ran = on(&scene, words);
         assert_eq!(ran.code, Some(1), "{ran:?}");
-        assert!(ran.out.contains("Damaged:\n") && !ran.out.contains("Rebuilt"), "{ran:?}");
+        assert!(ran.out.contains("Damaged:\n") && !ran.out.contains("Compared"), "{ran:?}");
         assert!(ran.out.ends_with("Make a copy of the file before anything else uses it.\n"), "{ran:?}");
+        assert_eq!(ran.out.starts_with("Not rebuilt: "), words.contains(&"--rebuild"), "{ran:?}");
         assert_eq!(ran.complaint, "");
     }
 }
@@ -157,11 +158,11 @@ fn a_damaged_store_is_not_touched() {
 #[test]
 fn a_pipe_is_told_in_lines_how_far_it_is() {
     let printed = on(&large(), &["doctor", "--rebuild"]).printed();
-    let lines: Vec<&str> = printed.lines().filter(|line| line.starts_with("Indexed ")).collect();
+    let lines: Vec<&str> = printed.lines().filter(|line| line.starts_with("Checked ")).collect();
     assert!(lines.len() > 1 && lines.len() < 11, "{printed}");
     let percent = |line: &&str| line.split(' ').nth(1).and_then(|number| number.parse::<u32>().ok()).expect("a number");
     assert!(lines.iter().map(percent).is_sorted_by(|one, next| next >= &(one + 10)), "{printed}");
-    assert!(printed.ends_with("Rebuilt the indexes of 1 sessions.\n"), "{printed}");
+    assert!(printed.ends_with("Compared 1 session: nothing had to be rebuilt.\n"), "{printed}");
 }
 
 #[test]
@@ -174,7 +175,10 @@ fn a_terminal_is_shown_a_bar() {
     let ran = script.stdin(Stdio::null()).output().expect("it is part of every Debian");
     let shown = String::from_utf8_lossy(&ran.stdout);
     assert!(ran.status.success() && shown.contains("\r[") && shown.contains("#-"), "{shown}");
-    assert!(shown.ends_with("entries\r\nHealth:      good\r\nRebuilt the indexes of 1 sessions.\r\n"), "{shown}");
+    assert!(
+        shown.ends_with("entries\r\nHealth:      good\r\nCompared 1 session: nothing had to be rebuilt.\r\n"),
+        "{shown}"
+    );
 }
 
 #[test]
@@ -217,7 +221,11 @@ fn interrupted_it_says_how_far_it_was_and_leaves_all_as_it_was() {
         assert_eq!(last["ended"], "interrupted", "{name}: {rest}");
         assert!(last["entries"].as_u64() < last["of"].as_u64(), "{name}: {last}");
         assert_eq!(lists.map(|words| on(&scene, words).printed()), before, "{name}");
-        assert!(on(&scene, &["doctor", "--rebuild"]).printed().ends_with("Rebuilt the indexes of 1 sessions.\n"));
+        assert!(
+            on(&scene, &["doctor", "--rebuild"])
+                .printed()
+                .ends_with("Compared 1 session: nothing had to be rebuilt.\n")
+        );
         assert_eq!(lists.map(|words| on(&scene, words).printed()), before, "{name}");
     }
 }

@@ -20,8 +20,8 @@ from .sessions import Sessions
 from .shortened import without_middle
 from .storage import Storage
 
-# An instance that is lost this often without anything new having arrived is not started again.
-MOST_LOSSES = 3
+# How often in a row an instance is replaced without anything new having arrived.
+MOST_RESTARTS = 3
 # How long what streams in may wait to be written, where no setting says so: in milliseconds.
 FLUSH_MS = 100
 # Room for whatever comes.
@@ -34,7 +34,7 @@ class Engine:
     The engine of one connection, driven as the WIT says of its interface `connection`; `sessions` is the typed interface.
 
     An instance that is lost, to a trap, to an exception of the store or to a call that takes too long, is replaced: what was
-    being worked on is answered with an error (-32603), all else goes on. Where three instances in a row were lost, a function raises
+    being worked on is answered with an error (-32603), all else goes on. Where four instances in a row were lost, a function raises
     `EngineError`, and the connection is at an end. An argument that is none is a `TypeError` or a `ValueError`, and nothing has happened. For
     one thread at a time.
 
@@ -93,7 +93,7 @@ class Engine:
         try:
             self._connect(instance, [])
         except Lost as lost:
-            raise EngineError(f"the session engine failed as it was made: {lost}") from lost
+            raise EngineError(f"the session engine failed as the connection was opened: {lost}") from lost
         self._instance = instance
         # After an arrival `idle` is to be called within so many milliseconds.
         self.flush_ms = int(settings.get("flush-ms", FLUSH_MS))
@@ -200,8 +200,8 @@ class Engine:
             self._losses += 1
             self._warn(f"the session engine is started anew ({self._losses}): {lost}")
             self._instance = None
-            if self._losses > MOST_LOSSES:
-                raise EngineError(f"the session engine failed {MOST_LOSSES} times in a row: {lost}") from lost
+            if self._losses > MOST_RESTARTS:
+                raise EngineError(f"the session engine failed {MOST_RESTARTS + 1} times in a row: {lost}") from lost
             if self._losses > 1:
                 self._shorten()
             try:

@@ -90,14 +90,19 @@ impl Progress {
     }
 }
 
+/// So many sessions, in words.
+pub(super) fn counted(sessions: u64) -> String {
+    format!("{sessions} {}", if sessions == 1 { "session" } else { "sessions" })
+}
+
 fn bar(done: Done) -> String {
     let full = done.percent() * WIDTH / 100;
     let signs: String = (0..WIDTH).map(|at| if at < full { '#' } else { '-' }).collect();
-    format!("[{signs}] {:>3} %  {} sessions, {} of {} entries", done.percent(), done.sessions, done.entries, done.of)
+    format!("[{signs}] {:>3} %  {}, {} of {} entries", done.percent(), counted(done.sessions), done.entries, done.of)
 }
 
 fn line(done: Done) -> String {
-    format!("Indexed {} %: {} sessions, {} of {} entries", done.percent(), done.sessions, done.entries, done.of)
+    format!("Checked {} %: {}, {} of {} entries", done.percent(), counted(done.sessions), done.entries, done.of)
 }
 
 #[cfg(test)]
@@ -108,6 +113,6 @@ mod tests {
     fn it_is_never_more_than_all_and_nothing_is_all_of_nothing() {
         let done = |entries, of| Done { sessions: 1, entries, of };
         assert_eq!([done(0, 0), done(0, 7), done(6, 7), done(9, 7)].map(Done::percent), [100, 0, 85, 100]);
-        assert_eq!(bar(done(5, 10)), "[###############---------------]  50 %  1 sessions, 5 of 10 entries");
+        assert_eq!(bar(done(5, 10)), "[###############---------------]  50 %  1 session, 5 of 10 entries");
     }
 }

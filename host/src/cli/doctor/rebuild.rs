@@ -11,7 +11,7 @@ use super::super::given_back;
 use super::super::printable::{Form, Out, printable};
 use super::interrupt::{INTERRUPTED, Interrupt};
 use super::pass::Pass;
-use super::progress::{Done, Progress};
+use super::progress::{Done, Progress, counted};
 use super::{Arguments, health};
 use crate::component::sessions::Mending;
 use crate::sessions::Sessions;
@@ -86,7 +86,8 @@ fn clean(store: &mut Sqlite, pass: &Pass, interrupt: &Interrupt) -> anyhow::Resu
 fn tell(out: &mut Out, before: &Health, after: &Health, pass: &Pass, is_given_up: bool) -> anyhow::Result<()> {
     let Done { sessions, entries, of } = pass.done;
     let mended: Vec<_> = before.faults.iter().filter(|fault| !after.faults.contains(fault)).collect();
-    if pass.found.is_any_mended() || !mended.is_empty() {
+    let is_any_mended = pass.found.is_any_mended() || !mended.is_empty();
+    if is_any_mended {
         writeln!(out, "Put right:")?;
         for fault in mended {
             writeln!(out, "  {}", printable(&fault.what, Form::Line))?;
@@ -96,12 +97,18 @@ fn tell(out: &mut Out, before: &Health, after: &Health, pass: &Pass, is_given_up
     if is_given_up {
         writeln!(
             out,
-            "Interrupted after {sessions} sessions, {entries} of {of} entries. Nothing is half done; it can be run again at any \
-             time."
+            "Interrupted after {}, {entries} of {of} entries. Nothing is half done; it can be run again at any \
+             time.",
+            counted(sessions)
         )?;
         return Ok(());
     }
     health::conclude(out, after, &pass.found)?;
-    writeln!(out, "Rebuilt the indexes of {sessions} sessions.")?;
+    let sessions = counted(sessions);
+    if is_any_mended {
+        writeln!(out, "Compared {sessions}, and put right what differed.")?;
+    } else {
+        writeln!(out, "Compared {sessions}: nothing had to be rebuilt.")?;
+    }
     Ok(())
 }
