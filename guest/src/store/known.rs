@@ -207,9 +207,14 @@ impl Known {
     /// How many entries of the transcript the program had heard that has written to its session last, as it let go of it, which the
     /// agent's own list shows; none if all, as far as is known.
     pub fn left_with(&self) -> Option<u64> {
-        let wrote = |left: &Left| (left.at.saturating_sub(ENDED), left.at.saturating_add(ENDING));
-        let was_last = |left: &Left| self.listed.is_some_and(|listed| is_within(listed, wrote(left)));
-        self.left.filter(was_last).map(|left| left.heard)
+        let (listed, ended) = (self.listed?, self.ended.max(self.last_turn.map(|(_, ended)| ended)));
+        let left = self.left?;
+        let is_of_end = is_within(listed, (left.at.saturating_sub(ENDED), left.at.saturating_add(ENDING)));
+        // A program in which nothing was said may have written as it opened the session, and not as it let go of it.
+        let is_of_opening = |(begun, opened): &(i64, i64)| {
+            *opened <= left.at && ended.is_none_or(|ended| ended < *begun) && is_within(listed, (*begun, *opened))
+        };
+        (is_of_end || self.touched.iter().any(is_of_opening)).then_some(left.heard)
     }
 
     /// The window that had its session open was heard of last while its heartbeat was good until then, and its program has ended with it.
@@ -373,6 +378,24 @@ mod tests {
         }
         assert_eq!(known.touched.len(), MOST_TOUCHED + 1);
         assert_eq!(moved_on(&known, &[150_000, 201_000, 300_000, 400_000, 700_000]), [true, false, true, false, false]);
+    }
+
+    #[test]
+    fn the_program_that_wrote_last_wrote_as_it_let_go_or_as_it_opened_the_session_behind_the_last_turn() {
+        let mut known = Known::new("s1".to_owned(), 0);
+        known.listed = Some(1_000);
+        known.had_turn(Some((10_000, 20_000)), Between::Nothing);
+        known.turn_ended(20_000);
+        known.was_opened((5_000, 5_500), known.listed);
+        known.was_opened((30_000, 31_000), known.listed);
+        known.was_let_go(40_000, Some(7));
+        known.was_opened((50_000, 51_000), known.listed);
+        for (listed, is_of_it) in
+            [(5_200, false), (15_000, false), (30_900, true), (32_000, false), (39_900, true), (41_000, true), (50_500, false)]
+        {
+            known.listed = Some(listed);
+            assert_eq!(known.left_with(), is_of_it.then_some(7), "{listed}");
+        }
     }
 
     #[test]
