@@ -390,9 +390,15 @@ mod tests {
         known.was_opened((30_000, 31_000), known.listed);
         known.was_let_go(40_000, Some(7));
         known.was_opened((50_000, 51_000), known.listed);
-        for (listed, is_of_it) in
-            [(5_200, false), (15_000, false), (30_900, true), (32_000, false), (39_900, true), (41_000, true), (50_500, false)]
-        {
+        for (listed, is_of_it) in [
+            (5_200, false),
+            (15_000, false),
+            (30_900, true),
+            (32_000, false),
+            (39_900, true),
+            (41_000, true),
+            (50_500, false),
+        ] {
             known.listed = Some(listed);
             assert_eq!(known.left_with(), is_of_it.then_some(7), "{listed}");
         }
