@@ -54,14 +54,14 @@ fn what_could_not_be_stored_until_the_end_is_told_then() {
     let scene = Scene::new();
     let log = scene.file("log");
     let launch = limited_logging(&scene, 1024, "2> \"$ACP_TEST_LOG\"").env("ACP_TEST_LOG", &log);
-    goes_on_unstored(&scene, Client::ready(&launch.env("ACP_SESSIONS_LOG", "off")));
+    let id = goes_on_unstored(&scene, Client::ready(&launch.env("ACP_SESSIONS_LOG", "off")));
     let told = fs::read_to_string(log).expect("the log");
     let expected = "acp-sessions: what was said last in one session could not be stored until the end, and is lost";
-    assert!(told.lines().count() == 1 && told.starts_with(expected), "{told}");
+    assert_eq!(told.lines().collect::<Vec<_>>(), [format!("{expected}: {id}")]);
 }
 
-/// More is said than the store takes, which is logged.
-fn goes_on_unstored(scene: &Scene, mut client: Client) {
+/// More is said than the store takes, which is logged; in which session.
+fn goes_on_unstored(scene: &Scene, mut client: Client) -> String {
     let id = client.new_session(&scene.cwd());
     assert_eq!(turn(&mut client, &id, "hello"), Value::Null, "there is room");
     let told = turn(&mut client, &id, &"x".repeat(3_000_000));
@@ -72,6 +72,7 @@ fn goes_on_unstored(scene: &Scene, mut client: Client) {
     assert_eq!(client.close().code(), Some(1), "what was said last is lost");
     let (replay, _) = Client::ready(&scene.builtin(&[])).load(&id, &scene.cwd());
     assert!(text_of(&replay, "user_message_chunk").starts_with("hello"));
+    id
 }
 
 #[test]

@@ -13,6 +13,8 @@ use crate::store::{ActivityState, Store, keys};
 pub const BELIEVED_FOR: i64 = 15_000;
 /// How long a connection that was silent may take to say that it is there once its computer has woken up, in milliseconds.
 pub(super) const WAKES_IN: i64 = 6_000;
+/// How long whoever is there is still to be believed at least, in milliseconds, at any moment.
+pub(super) const STAYS_BELIEVED: i64 = BELIEVED_FOR - WAKES_IN;
 /// How often a caller gives a heartbeat, in milliseconds.
 pub const BEAT_EVERY: i64 = 5_000;
 /// A heartbeat that says to believe it for longer than this was given by a clock that has been set back since, or is
@@ -333,6 +335,15 @@ pub(super) fn clean_heartbeats<S: Storage>(store: &Store<S>, behind: &str, now: 
         remove(store, Expectation { key: entry.key, value: Some(entry.value) }, Vec::new())?;
     }
     Ok(cleaned)
+}
+
+/// Removes all heartbeats that have been over for long. That nobody is about to renew one the caller has waited for.
+pub(super) fn forget_silent<S: Storage>(store: &Store<S>, now: i64) -> Result<()> {
+    let mut behind = String::new();
+    while let Some(last) = clean_heartbeats(store, &behind, now, BATCH.limit)?.last {
+        behind = last;
+    }
+    Ok(())
 }
 
 /// Removes a heartbeat, if it is still what was read, and what belongs to it. A connection that comes back learns from

@@ -2,6 +2,7 @@
 //!
 //! What may go is decided in `rule`, in the commit that removes it.
 
+mod cursor;
 mod idle;
 mod prune;
 mod rule;

@@ -74,7 +74,7 @@ impl Unheard<'_> {
         session.touch(self.at.max(session.updated));
         session.prompts += 1;
         session.prompted = Some(self.at);
-        session.turn_ended = Some(self.at);
+        session.end_turn(self.at, self.at);
         if let (Title::None, Some(title)) = (&session.title, self.title) {
             session.title = Title::Auto(title.to_owned());
         }

@@ -373,6 +373,13 @@ impl Session {
         self.prompted = Some(self.updated);
     }
 
+    /// A turn of it has ended at this time, which is written now: like its last activity, never before it was created. The prompt
+    /// was before that: one that is to come was noted before the clock was set back, and would follow each activity up to then.
+    pub fn end_turn(&mut self, at: i64, now: i64) {
+        self.turn_ended = Some(at.max(self.created));
+        self.prompted = self.prompted.map(|prompted| prompted.min(now));
+    }
+
     /// Notes whether lists show a date of it.
     pub fn note_dates(&mut self) {
         self.dateless = self.undated && self.prompted.is_none();

@@ -5,8 +5,10 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, World, chunk, update};
+use crate::follower::{hinted, rows};
 use crate::scenes::{
-    CWD, TOLD, ask_fork, ask_load, ask_prompt, ask_resume, lines, listing, load, oblige, replay, row, said, set, told,
+    CWD, TOLD, answers, ask_fork, ask_load, ask_prompt, ask_resume, lines, listing, load, oblige, replay, row, said,
+    set, told,
 };
 
 const HOUR: i64 = 3_600_000;
@@ -279,5 +281,39 @@ fn a_history_that_is_told_to_nobody_is_waited_for_though_the_computer_was_asleep
         out.extend(desk.reply(&asked, json!({})));
         out.request("session/prompt");
         assert_eq!(said(&out.client), [""; 0], "{asleep}");
+    }
+}
+
+#[test]
+fn no_turn_is_shown_to_have_ended_before_its_prompt_though_the_clock_was_set_back_in_it() {
+    // Before the session was made, and behind that.
+    for (before, back) in [(0, HOUR), (2 * HOUR, HOUR), (2 * HOUR, DAY)] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut desk = hinted(&store, &world);
+        let id = desk.new_session("s1", CWD);
+        world.now.set(world.now.get() + before);
+        ask_prompt(&mut desk, "prompt", &id, "Go");
+        desk.wait(500);
+        world.now.set(world.now.get() - back);
+        desk.agent(answers("prompt"));
+        let mut is_in_order = |desk: &mut Desk<'_>| {
+            let row = rows(desk).remove(0);
+            let time = |member: &str| row[member].as_str().unwrap_or_else(|| panic!("{member}: {row}")).to_owned();
+            assert_eq!(row["state"], "idle");
+            assert!(time("lastPromptAt") <= time("lastTurnEndedAt"), "{before} {back}: {row}");
+            let created = row["_meta"]["acp-sessions"]["createdAt"].as_str().unwrap();
+            assert!(created <= time("lastPromptAt").as_str(), "{before} {back}: {row}");
+            assert!(time("lastTurnEndedAt") <= time("updatedAt"), "{before} {back}: {row}");
+        };
+        is_in_order(&mut desk);
+        // What the agent says by itself is later, whichever time the prompt had.
+        for _ in 0..3 {
+            desk.wait(10 * 60_000);
+            desk.agent(update("s1", chunk("agent_message_chunk", "By the way")));
+            desk.wait(500);
+            is_in_order(&mut desk);
+        }
+        desk.turn(&id, "On", &["Yes"]);
+        is_in_order(&mut desk);
     }
 }

@@ -41,6 +41,30 @@ fn a_turn_that_could_not_be_stored_is_marked_and_stored_later() {
 }
 
 #[test]
+fn it_is_told_in_which_sessions_something_is_lost() {
+    for (count, expected) in [
+        (1, "one session could not be stored until the end, and is lost: s1"),
+        (2, "2 sessions could not be stored until the end, and is lost: s1, s2"),
+        (5, "5 sessions could not be stored until the end, and is lost: s1, s2, s3, s4, s5"),
+        (7, "7 sessions could not be stored until the end, and is lost: s1, s2, s3, s4, s5 and 2 more"),
+    ] {
+        let (store, world) = (Faulty::default(), World::unrecorded());
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        let ids: Vec<String> = (0..=count).map(|nth| desk.new_session(&format!("s{nth}"), CWD)).collect();
+        desk.turn(&ids[0], "Hello", &["Good day"]);
+        store.fail(0, usize::MAX, StorageError::Full);
+        for id in &ids[1..] {
+            desk.turn(id, "What I say", &["Lost"]);
+        }
+        desk.warnings.clear();
+        desk.engine.peer_closed(Peer::Client);
+        desk.pull();
+        let told: Vec<&String> = desk.warnings.iter().filter(|told| told.contains("lost")).collect();
+        assert_eq!(told, [&format!("what was said last in {expected}")]);
+    }
+}
+
+#[test]
 fn what_was_said_outside_before_a_turn_could_be_stored_is_found() {
     let (store, world) = (Faulty::default(), World::default());
     let capabilities = json!({"loadSession": true, "sessionCapabilities": {"list": {}}});

@@ -2,6 +2,7 @@
 //! writing. It counts what is asked of it too.
 
 use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 
 use acp_sessions_guest::storage::{
     Bounds, Durability, Expectation, LogPage, Memory, RecordPage, Result, Storage, StorageError, TextHit, TextHits,
@@ -20,6 +21,8 @@ pub(crate) struct Between<'a> {
     at_scans: RefCell<Option<Often<'a>>>,
     /// The same before a read of a log, once, and how many reads come first.
     at_read: RefCell<Option<(usize, Meanwhile<'a>)>>,
+    /// The same, one after the other, each before a read of whatever kind, and how many reads come first.
+    at_any_read: RefCell<VecDeque<(usize, Meanwhile<'a>)>>,
     /// How many bytes of values a commit may have at most, if that is limited.
     pub(crate) most: Cell<Option<usize>>,
     pub(crate) calls: Cell<usize>,
@@ -59,9 +62,33 @@ impl<'a> Between<'a> {
         *self.at_read.borrow_mut() = Some((nth, Box::new(meanwhile)));
     }
 
+    /// What happens after so many more reads of whatever kind, before the next.
+    pub(crate) fn before_any_read(&self, nth: usize, meanwhile: impl FnOnce(&Memory) + 'a) {
+        self.at_any_read.borrow_mut().push_back((nth, Box::new(meanwhile)));
+    }
+
     /// Whether it has happened.
     pub(crate) fn has_happened(&self) -> bool {
-        self.meanwhile.borrow().is_none() && self.at_read.borrow().is_none()
+        let is_over = |waits: &RefCell<Option<_>>| waits.borrow().is_none();
+        is_over(&self.meanwhile) && is_over(&self.at_read) && self.at_any_read.borrow().is_empty()
+    }
+
+    fn happens(&self, waits: &RefCell<Option<(usize, Meanwhile<'a>)>>) {
+        let waiting = waits.borrow_mut().take();
+        match waiting {
+            Some((0, meanwhile)) => meanwhile(&self.memory),
+            Some((nth, meanwhile)) => *waits.borrow_mut() = Some((nth - 1, meanwhile)),
+            None => {}
+        }
+    }
+
+    fn is_read(&self) {
+        let waiting = self.at_any_read.borrow_mut().pop_front();
+        match waiting {
+            Some((0, meanwhile)) => meanwhile(&self.memory),
+            Some((nth, meanwhile)) => self.at_any_read.borrow_mut().push_front((nth - 1, meanwhile)),
+            None => {}
+        }
     }
 
     pub(crate) fn reset(&self) {
@@ -80,12 +107,14 @@ impl<'a> Between<'a> {
 
 impl Storage for Between<'_> {
     fn get(&self, keys: &[String]) -> Result<Vec<Option<String>>> {
+        self.is_read();
         let values = self.memory.get(keys)?;
         self.note(values.iter().flatten().map(String::len).sum());
         Ok(values)
     }
 
     fn scan(&self, start: &str, end: &str, descending: bool, bounds: Bounds) -> Result<RecordPage> {
+        self.is_read();
         if let Some(meanwhile) = &*self.at_scans.borrow() {
             meanwhile(&self.memory);
         }
@@ -95,52 +124,49 @@ impl Storage for Between<'_> {
     }
 
     fn log_end(&self, log: &str) -> Result<u32> {
+        self.is_read();
         self.note(0);
         self.memory.log_end(log)
     }
 
     fn read_log(&self, log: &str, start: u32, bounds: Bounds) -> Result<LogPage> {
-        let waiting = self.at_read.borrow_mut().take();
-        match waiting {
-            Some((0, meanwhile)) => meanwhile(&self.memory),
-            Some((nth, meanwhile)) => *self.at_read.borrow_mut() = Some((nth - 1, meanwhile)),
-            None => {}
-        }
+        self.happens(&self.at_read);
+        self.is_read();
         let page = self.memory.read_log(log, start, bounds)?;
         self.note(page.entries.iter().map(|entry| entry.value.len()).sum());
         Ok(page)
     }
 
     fn search_text(&self, term: &TextTerm, after: Option<&TextHit>, limit: u32) -> Result<TextHits> {
+        self.is_read();
         self.note(0);
         self.memory.search_text(term, after, limit)
     }
 
     fn text_owners(&self, after: Option<&str>, limit: u32) -> Result<Vec<String>> {
+        self.is_read();
         self.memory.text_owners(after, limit)
     }
 
     fn read_texts(&self, owner: &str, start: u32, bounds: Bounds) -> Result<TextPage> {
+        self.is_read();
         self.memory.read_texts(owner, start, bounds)
     }
 
     fn log_names(&self, after: Option<&str>, limit: u32) -> Result<Vec<String>> {
+        self.is_read();
         self.memory.log_names(after, limit)
     }
 
     fn find_text(&self, term: &TextTerm, scopes: &[TextScope]) -> Result<Vec<Option<u32>>> {
+        self.is_read();
         self.note(0);
         self.scopes.set(self.scopes.get() + scopes.len());
         self.memory.find_text(term, scopes)
     }
 
     fn commit(&self, expected: &[Expectation], writes: Vec<Write>, durability: Durability) -> Result<()> {
-        let waiting = self.meanwhile.borrow_mut().take();
-        match waiting {
-            Some((0, meanwhile)) => meanwhile(&self.memory),
-            Some((nth, meanwhile)) => *self.meanwhile.borrow_mut() = Some((nth - 1, meanwhile)),
-            None => {}
-        }
+        self.happens(&self.meanwhile);
         if self.most.get().is_some_and(|most| writes.iter().map(size).sum::<usize>() > most) {
             return Err(StorageError::TooLarge);
         }

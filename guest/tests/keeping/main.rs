@@ -2,6 +2,7 @@
 
 mod before;
 mod between;
+mod checking_meanwhile;
 mod deletes;
 mod fork_cost;
 mod forks;

@@ -1,11 +1,11 @@
 //! Removing by hand.
 
-use acp_sessions_guest::sessions::open_marks;
+use acp_sessions_guest::sessions::open_marks::{self, Beat};
 use acp_sessions_guest::sessions::retention::{Prune, PruneError, prune};
-use acp_sessions_guest::storage::Memory;
-use acp_sessions_guest::store::{Origin, Session, Store};
+use acp_sessions_guest::storage::{Bounds, Memory, Storage as _};
+use acp_sessions_guest::store::{Origin, Session, Store, keys};
 
-use crate::shop::{NOW, is_there, open, prompted, put, with};
+use crate::shop::{DAY, HOUR, NOW, is_there, open, prompted, put, with};
 
 const ALL: [&str; 9] = ["old", "new", "archived", "empty", "open", "listed", "family", "child", "elsewhere"];
 
@@ -59,7 +59,7 @@ fn a_dry_run_names_what_would_go_and_what_goes_is_what_it_named() {
 
 #[test]
 fn a_window_that_was_silent_is_given_time_to_say_that_it_is_there() {
-    let waking = NOW + 3 * 86_400_000;
+    let waking = NOW + 3 * DAY;
     for wakes in [true, false] {
         let store = store();
         let mut request = Prune { idle_since: 500, cwd: None, limit: 100, dry_run: false, after: None };
@@ -78,6 +78,116 @@ fn a_window_that_was_silent_is_given_time_to_say_that_it_is_there() {
         let page = prune(&store, &request, later).unwrap();
         assert_eq!(page.rows.len(), if wakes { 6 } else { 7 });
         assert_eq!(is_there(&store, "open"), wakes);
+    }
+}
+
+/// Calls as who prunes does, every 100 ms, until it ends; what has gone, and how long it was waited.
+fn prune_from(store: &Store<Memory>, begun: i64, dry_run: bool) -> (usize, i64) {
+    let mut request = Prune { idle_since: 500, cwd: None, limit: 100, dry_run, after: None };
+    for passed in (0..10_000).step_by(100) {
+        let page = prune(store, &request, begun + passed).unwrap();
+        if page.next_cursor.is_none() {
+            return (page.rows.len(), passed);
+        }
+        assert!(page.rows.is_empty());
+        request.after = page.next_cursor;
+    }
+    panic!("no end");
+}
+
+fn heartbeats(store: &Store<Memory>) -> usize {
+    let all = Bounds { limit: 100, max_bytes: u32::MAX };
+    store.storage().scan("c/", "c0", false, all).unwrap().entries.len()
+}
+
+#[test]
+fn a_window_that_was_killed_long_ago_is_waited_for_once() {
+    let store = store();
+    let later = NOW + 3 * DAY;
+    assert_eq!(prune_from(&store, later, true), (7, 6_000));
+    assert_eq!(heartbeats(&store), 1, "a dry run takes nothing away");
+    assert_eq!(prune_from(&store, later + 10_000, false), (7, 6_000));
+    assert_eq!(heartbeats(&store), 0);
+    put(&store, &prompted("another", 10));
+    assert_eq!(prune_from(&store, later + 20_000, false), (1, 0));
+    // So is one whose clock was days ahead.
+    put(&store, &prompted("ahead", 5));
+    open(&store, "ahead", "ahead", later + 3 * DAY);
+    assert_eq!(prune_from(&store, later + 30_000, false), (1, 6_000));
+    assert_eq!((heartbeats(&store), prune_from(&store, later + 40_000, false)), (0, (0, 0)));
+}
+
+#[test]
+fn of_a_window_that_was_killed_a_moment_ago_it_stays_known_when_that_was() {
+    let store = store();
+    assert_eq!(prune_from(&store, NOW + HOUR / 2, false), (7, 6_000));
+    assert_eq!(heartbeats(&store), 1);
+    let before = store.record(keys::heartbeat("window")).unwrap();
+    assert_eq!(open_marks::renew(&store, "window", NOW + open_marks::BELIEVED_FOR, NOW + HOUR), Ok(Beat::Renewed));
+    assert_eq!(before, Some((NOW + open_marks::BELIEVED_FOR).to_string()));
+}
+
+#[test]
+fn where_the_computer_falls_asleep_or_its_clock_is_set_it_is_waited_anew() {
+    for (waited, jump) in [(0, DAY), (5_900, 20_000), (3_000, -DAY), (100, -1_000)] {
+        for wakes in [true, false] {
+            let store = store();
+            let waking = NOW + 3 * DAY;
+            let mut request = Prune { idle_since: 500, cwd: None, limit: 100, dry_run: false, after: None };
+            let mut look = |now: i64| {
+                let page = prune(&store, &request, now).unwrap();
+                request.after.clone_from(&page.next_cursor);
+                (page.rows.len(), page.next_cursor)
+            };
+            let until = [0, waited].map(|passed| look(waking + passed));
+            let again = waking + waited + jump;
+            let anew = [0, 100, 5_900].map(|passed| look(again + passed));
+            assert!(until.iter().chain(&anew).all(|(gone, next)| *gone == 0 && next.is_some()), "{waited} {jump}");
+            assert!(until[0] == until[1] && until[1] != anew[0] && anew[0] == anew[2], "{waited} {jump}");
+            if wakes {
+                open_marks::beat(&store, "window", again + 5_950 + open_marks::BELIEVED_FOR).unwrap();
+            }
+            assert_eq!(look(again + 6_000), (if wakes { 6 } else { 7 }, None), "{waited} {jump}");
+            assert_eq!(is_there(&store, "open"), wakes, "{waited} {jump}");
+        }
+    }
+}
+
+#[test]
+fn where_the_computer_falls_asleep_between_two_sessions_windows_have_time_to_say_that_they_are_there() {
+    let store = store();
+    let mut request = Prune { idle_since: 500, cwd: None, limit: 1, dry_run: false, after: None };
+    let mut gone = Vec::new();
+    let mut look = |now: i64| {
+        let page = prune(&store, &request, now).unwrap();
+        gone.extend(page.rows.len().checked_sub(1).map(|_| now));
+        request.after = page.next_cursor;
+        request.after.is_some()
+    };
+    assert!(look(NOW) && look(NOW + 100));
+    let waking = NOW + DAY;
+    assert!([0, 100, 5_900].iter().all(|passed| look(waking + passed)));
+    open_marks::beat(&store, "window", waking + 5_950 + open_marks::BELIEVED_FOR).unwrap();
+    while look(waking + 6_000) {}
+    assert_eq!(gone[..3], [NOW, NOW + 100, waking + 6_000]);
+    assert_eq!(ALL.into_iter().filter(|id| is_there(&store, id)).collect::<Vec<_>>(), ["new", "open", "listed"]);
+}
+
+#[test]
+fn who_calls_seldom_comes_to_an_end() {
+    for between in [1_000, 5_000, 9_000, 20_000, HOUR] {
+        let store = store();
+        let mut request = Prune { idle_since: 500, cwd: None, limit: 1, dry_run: false, after: None };
+        let mut gone = 0;
+        for nth in 0..60 {
+            let page = prune(&store, &request, NOW + DAY + nth * between).unwrap();
+            gone += page.rows.len();
+            request.after = page.next_cursor;
+            if request.after.is_none() {
+                break;
+            }
+        }
+        assert_eq!((request.after, gone), (None, 7), "{between}");
     }
 }
 

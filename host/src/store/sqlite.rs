@@ -1,5 +1,6 @@
 //! The store in SQLite: a file that several processes share, or one in memory that goes with its owner.
 
+mod again;
 mod awaiting_room;
 mod bounded;
 mod builder;
@@ -31,6 +32,8 @@ mod transaction;
 mod adapter;
 #[cfg(test)]
 mod cost;
+#[cfg(test)]
+mod scene;
 #[cfg(test)]
 mod states;
 #[cfg(test)]

@@ -4,10 +4,14 @@ use std::fs::{self, OpenOptions};
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::fs::FileExt as _;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use acp_sessions_tests::client::Client;
 use acp_sessions_tests::launch::{Launch, built};
 use acp_sessions_tests::process::signal;
+use acp_sessions_tests::ran::Ran;
 use acp_sessions_tests::scene::Scene;
 use rusqlite::Connection;
 use serde_json::Value;
@@ -36,6 +40,37 @@ fn a_healthy_store_is_counted() {
     for line in ["Logs:        2 with ", "Health:      good"] {
         assert!(printed.lines().any(|found| found.starts_with(line)), "no `{line}` in {printed}");
     }
+}
+
+#[test]
+fn whoever_is_just_writing_the_head_of_the_journals_index_keeps_nobody_from_looking() {
+    let (scene, _) = with_sessions(&["Mend the roof", "Paint the fence"]);
+    let writer = Connection::open(scene.store()).expect("a database");
+    writer.execute("UPDATE records SET value = value", []).expect("the journal has something in it");
+    // It stands there twice, and is read again where the two are not the same.
+    let place = 48 + 8;
+    let index = scene.store().with_extension("db-shm");
+    let index = OpenOptions::new().read(true).write(true).open(index).expect("the index");
+    let mut byte = [0];
+    index.read_exact_at(&mut byte, place).expect("read");
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                for byte in [!byte[0], byte[0]] {
+                    index.write_all_at(&[byte], place).expect("written");
+                    thread::sleep(Duration::from_millis(1));
+                }
+            }
+        });
+        let looks: Vec<Ran> = (0..5).map(|_| on(&scene, &["doctor"])).collect();
+        is_over.store(true, Ordering::Relaxed);
+        for look in looks {
+            assert!(look.printed().ends_with("\nHealth:      good\n"));
+        }
+    });
+    // To close it any earlier would drop the locks that this process has on it.
+    drop((writer, index));
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! `acp-sessions prune`
 
 use std::fs;
+use std::time::Instant;
 
 use crate::run::{on, with_sessions};
 use acp_sessions_tests::client::Client;
 use acp_sessions_tests::ran::Ran;
+use rusqlite::Connection;
 
 /// The ids of the sessions it names, and what it says in the end.
 fn named(ran: Ran) -> (Vec<String>, String) {
@@ -29,6 +31,27 @@ fn it_takes_what_is_old_enough_and_names_it() {
     assert_eq!(on(&scene, &["list", "--json"]).printed().lines().count(), 2);
     let done = on(&scene, &["prune", "--older-than", "0m", "--cwd", &scene.cwd()]);
     assert_eq!(named(done), (ids, "2 sessions deleted.".to_owned()));
+    assert_eq!(on(&scene, &["list"]).printed(), "No sessions.\n");
+}
+
+#[test]
+fn a_window_that_was_killed_long_ago_is_waited_for_once() {
+    let (scene, _) = with_sessions(&["Mend the roof"]);
+    // Nobody has had the store open since then but commands.
+    let store = Connection::open(scene.store()).expect("a database");
+    store.execute("INSERT INTO records (key, value) VALUES ('c/gone', '1700000000000')", []).expect("a heartbeat");
+    drop(store);
+    let mut waited = Vec::new();
+    for words in [
+        &["prune", "--older-than", "1h", "--dry-run"][..],
+        &["prune", "--older-than", "1h"],
+        &["prune", "--older-than", "0m"],
+    ] {
+        let begun = Instant::now();
+        on(&scene, words).printed();
+        waited.push(begun.elapsed().as_secs() >= 5);
+    }
+    assert_eq!(waited, [true, true, false]);
     assert_eq!(on(&scene, &["list"]).printed(), "No sessions.\n");
 }
 

@@ -50,7 +50,7 @@ impl Activity {
             session.prompted = Some(at);
         }
         if let Some((at, model)) = &self.turn_ended {
-            session.turn_ended = Some(*at);
+            session.end_turn(*at, now);
             session.model = model.clone().or_else(|| session.model.take());
         }
         session.prompts += self.prompts;

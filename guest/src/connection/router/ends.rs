@@ -27,6 +27,22 @@ const AGENT_ENDED: &str = "the agent has ended";
 /// Why nothing is stored of a turn that ends in no session.
 const DELETED: &str = "the session was deleted; nothing that was said in it is kept";
 
+/// Of so many sessions it is said which they are.
+const NAMED: usize = 5;
+
+/// That what was said last in these sessions is lost. They are named by their ids: their titles are words of what people say in
+/// them, which are not logged.
+fn lost(sessions: &[Key]) -> String {
+    let count = if sessions.len() == 1 { "one session".to_owned() } else { format!("{} sessions", sessions.len()) };
+    let ids: Vec<&str> = sessions.iter().filter_map(Key::id).take(NAMED).collect();
+    let which = if ids.is_empty() { String::new() } else { format!(": {}", ids.join(", ")) };
+    let more = match sessions.len() - ids.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("what was said last in {count} could not be stored until the end, and is lost{which}{more}")
+}
+
 /// The end of a turn for this reason, as JSON.
 fn because(why: &str) -> String {
     json!({ "error": { "message": why } }).to_string()
@@ -39,7 +55,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         for prompt in self.connection.stage.take_held().into_iter().filter(Waiting::is_prompt) {
             self.end_held(&prompt, &because(CLIENT_ENDED), &error);
         }
-        let mut unsaved = 0;
+        let mut unsaved = Vec::new();
         for key in self.session_keys() {
             let is_unsaved = self.with(&key, |session, cx| {
                 session.end_waiting_prompts(&because(CLIENT_ENDED), &error, cx);
@@ -48,11 +64,12 @@ impl<S: Storage, E: Environment> Router<S, E> {
                 session.leave(cx);
                 is_unsaved
             });
-            unsaved += u32::from(is_unsaved == Some(true));
+            if is_unsaved == Some(true) {
+                unsaved.push(key);
+            }
         }
-        if unsaved > 0 {
-            let sessions = if unsaved == 1 { "one session".to_owned() } else { format!("{unsaved} sessions") };
-            self.warn(format!("what was said last in {sessions} could not be stored until the end, and is lost"));
+        if !unsaved.is_empty() {
+            self.warn(lost(&unsaved));
         }
         if self.connection.beaten.take().is_some()
             && let Err(error) = open_marks::leave(&self.store, &self.connection.name)

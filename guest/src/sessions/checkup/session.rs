@@ -81,9 +81,10 @@ impl<S: Storage> Pass<'_, S> {
         self.compare_index(&session, &mut wrong)?;
         self.compare_heading(&session, &mut wrong)?;
         self.put_right(wrong)?;
-        self.again(|pass| pass.mappings(&session, record.clone()))?;
-        self.again(|pass| pass.held(&session, record))?;
-        self.again(|pass| pass.cost(&session, record.clone()))?;
+        // Where the record has changed since, all of it is looked at again.
+        self.mappings(&session, record.clone())?;
+        self.held(&session, record)?;
+        self.cost(&session, record.clone())?;
         Ok(true)
     }
 

@@ -46,7 +46,9 @@ impl<S: Storage> Pass<'_, S> {
                 Record::Unreadable | Record::Altered(_) => continue,
             };
             let wrong = if fault == Fault::Lost { &mut lost } else { &mut stray };
-            wrong.expected.extend(Wrong::by([(keys::session(id), record)]).expected);
+            // It stands for nothing only if it is still there: the record was read later, and may have changed in between.
+            let read = [(keys::session(id), record), (entry.key.clone(), Some(entry.value))];
+            wrong.expected.extend(Wrong::by(read).expected);
             wrong.add(fault, id, [Write::Remove { key: entry.key }]);
         }
         self.put_right(stray)?;

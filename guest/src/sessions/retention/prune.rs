@@ -1,5 +1,6 @@
 //! Removing by hand.
 
+use super::cursor::{self, Awaited, Awaiting, Cursor};
 use super::idle::old_rows;
 use super::rule::{self, Kind, Rule};
 use crate::sessions::list::Page;
@@ -9,13 +10,6 @@ use crate::store::{Layout, Row, Session, Store, keys};
 
 /// How many rows are read at a time.
 const BATCH: u32 = 128;
-
-/// The cursor of a removal that has not begun, because the store is still brought up to date.
-const UPGRADING: &str = "-";
-
-/// What the cursor of a removal begins with that waits for windows to say that they are there; it goes on with since when, in
-/// milliseconds since 1970.
-const AWAITING: &str = "w:";
 
 /// A removal by hand.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,31 +41,18 @@ pub enum PruneError {
 /// more. The same sessions are kept as by a sweep, but for those made a moment ago: who prunes says since when.
 ///
 /// Right after a computer has woken up, nobody can tell a window that was killed from one that has not yet said that it is there. So
-/// as long as there are such ones nothing is removed for some seconds: an empty page has the cursor that it was asked for with.
+/// as long as there are such ones nothing is removed for some seconds: an empty page has the cursor that it was asked for with. Nor
+/// is it where the computer has been asleep between two calls.
 pub fn prune<S: Storage>(store: &Store<S>, prune: &Prune, now: i64) -> std::result::Result<Page, PruneError> {
-    let mut rows = Vec::new();
-    // The cursor is the key of the last entry that was looked at: it names the shelf too.
-    let mut after = prune.after.clone();
-    let rule = Rule { kind: Kind::Idle, since: prune.idle_since, settled_since: None };
-    let awaiting_since = after.as_deref().and_then(|after| after.strip_prefix(AWAITING)?.parse::<i64>().ok());
-    let is_begun = |after: &str| awaiting_since.is_none() && after != UPGRADING;
-    if after.as_deref().is_some_and(|after| is_begun(after) && !keys::is_row(after, prune.cwd.as_deref())) {
-        return Err(PruneError::Cursor);
-    }
     if prune.limit == 0 {
-        return Ok(Page { rows, next_cursor: None });
+        return Ok(Page { rows: Vec::new(), next_cursor: None });
     }
-    // A store of an earlier version has its rows elsewhere.
-    if !after.as_deref().is_some_and(is_begun) {
-        after = None;
-        if store.layout()? != Layout::Present && upgrade::step(store)? {
-            return Ok(Page { rows, next_cursor: Some(UPGRADING.to_owned()) });
-        }
-        let since = awaiting_since.unwrap_or(now);
-        if (0..open_marks::WAKES_IN).contains(&(now - since)) && open_marks::is_any_silent(store, now)? {
-            return Ok(Page { rows, next_cursor: Some(format!("{AWAITING}{since}")) });
-        }
-    }
+    let mut after = match begin(store, prune, now)? {
+        Begun::Not(cursor) => return Ok(Page { rows: Vec::new(), next_cursor: Some(cursor.to_text()) }),
+        Begun::Behind(row) => row,
+    };
+    let mut rows = Vec::new();
+    let rule = Rule { kind: Kind::Idle, since: prune.idle_since, settled_since: None };
     loop {
         let entries = old_rows(store, prune.cwd.as_deref(), prune.idle_since, after.as_deref(), BATCH)?;
         if entries.is_empty() {
@@ -79,7 +60,8 @@ pub fn prune<S: Storage>(store: &Store<S>, prune: &Prune, now: i64) -> std::resu
         }
         for entry in entries {
             if rows.len() >= prune.limit as usize {
-                return Ok(Page { rows, next_cursor: after });
+                let next = after.map(|row| Cursor::Behind { at: now, row }.to_text());
+                return Ok(Page { rows, next_cursor: next });
             }
             if let Some(id) = entry.key.rsplit_once('/').and_then(|(_, id)| keys::decode(id)) {
                 let gone = if !prune.dry_run {
@@ -95,6 +77,39 @@ pub fn prune<S: Storage>(store: &Store<S>, prune: &Prune, now: i64) -> std::resu
             after = Some(entry.key);
         }
     }
+}
+
+/// Where a removal stands.
+enum Begun {
+    /// It has to wait, and goes on by this cursor.
+    Not(Cursor),
+    /// It goes on behind this list row, or begins.
+    Behind(Option<String>),
+}
+
+/// Whether a removal begins, or goes on.
+fn begin<S: Storage>(store: &Store<S>, prune: &Prune, now: i64) -> std::result::Result<Begun, PruneError> {
+    let cursor = prune.after.as_deref();
+    let cursor = cursor.map(|text| Cursor::parse(text, prune.cwd.as_deref()).ok_or(PruneError::Cursor)).transpose()?;
+    let mut awaiting = match cursor {
+        None | Some(Cursor::Upgrading) => {
+            // A store of an earlier version has its rows elsewhere.
+            if store.layout()? != Layout::Present && upgrade::step(store)? {
+                return Ok(Begun::Not(Cursor::Upgrading));
+            }
+            Awaiting::begin(now, None)
+        }
+        Some(Cursor::Behind { at, row }) if cursor::is_in_one_go(at, now) => return Ok(Begun::Behind(Some(row))),
+        Some(Cursor::Behind { row, .. }) => Awaiting::begin(now, Some(row)),
+        Some(Cursor::Awaiting(awaiting)) => awaiting,
+    };
+    match awaiting.look(store, now)? {
+        Awaited::NotYet => return Ok(Begun::Not(Cursor::Awaiting(awaiting))),
+        // Nobody is to wait for them again.
+        Awaited::InVain if !prune.dry_run => open_marks::forget_silent(store, now)?,
+        Awaited::InVain | Awaited::Nobody => {}
+    }
+    Ok(Begun::Behind(awaiting.behind))
 }
 
 /// Whether a row is the first of its session's.

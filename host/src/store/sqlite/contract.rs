@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use rusqlite::Connection;
 
+use super::again::again;
 use super::bounded::Bounds;
 use super::error::Result;
 use super::owner_names::OwnerNames;
@@ -31,7 +32,8 @@ impl Host for Sqlite {
     fn scan(&mut self, start: String, end: String, descending: bool, limit: u32, max_bytes: u32) -> Answer<RecordPage> {
         let bounds = Bounds { limit, max_bytes };
         self.look_for_room();
-        answer(records::scan(&self.connection, &start, &end, descending, bounds), self.place.as_ref())
+        let page = again(|| records::scan(&self.connection, &start, &end, descending, bounds));
+        answer(page, self.place.as_ref())
     }
 
     fn log_end(&mut self, log: String) -> Answer<u32> {
@@ -58,7 +60,7 @@ impl Host for Sqlite {
     }
 
     fn text_owners(&mut self, after: Option<String>, limit: u32) -> Answer<Vec<String>> {
-        answer(text::owners(&self.connection, after.as_deref(), limit), self.place.as_ref())
+        answer(again(|| text::owners(&self.connection, after.as_deref(), limit)), self.place.as_ref())
     }
 
     fn read_texts(&mut self, owner: String, start: u32, limit: u32, max_bytes: u32) -> Answer<TextPage> {
@@ -69,7 +71,7 @@ impl Host for Sqlite {
     }
 
     fn log_names(&mut self, after: Option<String>, limit: u32) -> Answer<Vec<String>> {
-        answer(logs::names(&self.connection, after.as_deref(), limit), self.place.as_ref())
+        answer(again(|| logs::names(&self.connection, after.as_deref(), limit)), self.place.as_ref())
     }
 
     fn commit(&mut self, expected: Vec<Expectation>, writes: Vec<Write>, durability: Durability) -> Answer<()> {
@@ -92,18 +94,18 @@ fn of_one_state<T>(connection: &mut Connection, read: impl FnOnce(&Connection) -
 
 impl Sqlite {
     /// Reads that belong together see one state of the store.
-    fn read<T>(&mut self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+    fn read<T>(&mut self, read: impl Fn(&Connection) -> Result<T>) -> Result<T> {
         self.look_for_room();
         self.search_memory.give_back(&self.connection, Instant::now)?;
-        of_one_state(&mut self.connection, read)
+        again(|| of_one_state(&mut self.connection, &read))
     }
 
     /// The same, with the memory that searches have.
-    fn search<T>(&mut self, read: impl FnOnce(&Connection, &mut OwnerNames) -> Result<T>) -> Result<T> {
+    fn search<T>(&mut self, read: impl Fn(&Connection, &mut OwnerNames) -> Result<T>) -> Result<T> {
         self.look_for_room();
         self.search_memory.take(&self.connection, Instant::now())?;
         let names = &mut self.search_memory.names;
-        of_one_state(&mut self.connection, |connection| read(connection, names))
+        again(|| of_one_state(&mut self.connection, |connection| read(connection, names)))
     }
 
     /// Begins to write: waits for other processes no longer than there is patience left. Reads wait for nobody.

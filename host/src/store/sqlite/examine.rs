@@ -4,6 +4,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
+use super::again::again;
 use super::error::OpenError;
 use super::kind::{self, Kind};
 use super::place;
@@ -18,7 +19,7 @@ impl Sqlite {
         }
         let failed = |cause| OpenError::Open { path: file.to_owned(), cause };
         let connection = open_as_it_is(file).map_err(failed)?;
-        match Kind::of(&connection) {
+        match again(|| Kind::of(&connection)) {
             Ok(Kind::Foreign) => return Err(OpenError::Foreign(file.to_owned())),
             // SQLite takes a single byte for nothing.
             Ok(Kind::Empty) if file.metadata().is_ok_and(|found| found.len() == 1) => {
@@ -28,7 +29,7 @@ impl Sqlite {
             // What is wrong is told by the check.
             Ok(_) | Err(_) => {}
         }
-        if let Ok(Version::Newer(found)) = schema::version(&connection) {
+        if let Ok(Version::Newer(found)) = again(|| schema::version(&connection)) {
             return Err(open::too_new(file, found));
         }
         open::to_look_at(connection).map_err(failed)
@@ -40,7 +41,7 @@ fn open_as_it_is(file: &Path) -> rusqlite::Result<Connection> {
     if !place::has_sides(file) {
         return kind::open_read_only(file, "immutable=1");
     }
-    let opened = kind::open_read_only(file, "mode=ro&readonly_shm=1").and_then(is_to_be_read);
+    let opened = again(|| kind::open_read_only(file, "mode=ro&readonly_shm=1").and_then(is_to_be_read));
     let opened = opened.or_else(|_| kind::open_read_only(file, "mode=ro").and_then(is_to_be_read));
     opened.or_else(|_| kind::open_read_only(file, "immutable=1"))
 }

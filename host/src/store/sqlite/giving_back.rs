@@ -169,31 +169,22 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::component::storage::{Durability, Entry, Host as _, LogCut, LogRow, TextPart, TextTerm, Write};
+    use crate::component::storage::{Host as _, LogCut, Write};
+    use crate::store::sqlite::scene::{append, commit, open, put, term, text};
 
     const LONG: Duration = Duration::from_mins(1);
-
-    fn commit(store: &mut Sqlite, writes: Vec<Write>) {
-        store.commit(vec![], writes, Durability::Relaxed).expect("no trap").expect("written");
-    }
-
-    fn open(path: &Path) -> Sqlite {
-        Sqlite::builder().file(path).build().expect("a store")
-    }
 
     /// A store of some MiB most of which is free, and its file.
     fn emptied() -> (TempDir, PathBuf, Sqlite) {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("s.db");
         let mut store = open(&path);
-        let said = |log: &str, seq| Write::Append(LogRow { log: log.into(), seq, value: "word ".repeat(200_000) });
+        let said = |log: &str, seq| append(log, seq, &"word ".repeat(200_000));
         for seq in 1..=20 {
             commit(&mut store, vec![said("goes", seq)]);
         }
-        let text = TextPart { owner: "stays".into(), part: 1, tokens: "some word".into() };
-        let record = Entry { key: "k".into(), value: "v".into() };
-        commit(&mut store, vec![said("stays", 1), Write::IndexText(text), Write::Put(record)]);
-        let many = (0..2000).map(|nth| Write::Put(Entry { key: format!("many{nth}"), value: "v".into() }));
+        commit(&mut store, vec![said("stays", 1), text("stays", 1, "some word"), put("k", "v")]);
+        let many = (0..2000).map(|nth| put(&format!("many{nth}"), "v"));
         commit(&mut store, many.collect());
         for start in (1..=20).rev() {
             commit(&mut store, vec![Write::CutLog(LogCut { log: "goes".into(), start })]);
@@ -209,8 +200,7 @@ mod tests {
     fn check(store: &mut Sqlite) {
         assert_eq!(store.log_end("stays".into()).expect("no trap"), Ok(1));
         assert_eq!(store.get(vec!["k".into()]).expect("no trap"), Ok(vec![Some("v".into())]));
-        let term = TextTerm { tokens: vec!["word".into()], prefix: false };
-        assert_eq!(store.search_text(term, None, 10).expect("no trap").expect("found").owners, "stays");
+        assert_eq!(store.search_text(term("word"), None, 10).expect("no trap").expect("found").owners, "stays");
         let health = store.check().expect("checked");
         assert_eq!(health.faults, vec![]);
     }
@@ -227,7 +217,7 @@ mod tests {
         assert!(size(&path) < 3 << 20, "{} of {before}", size(&path));
         check(&mut other);
         check(&mut store);
-        commit(&mut other, vec![Write::Put(Entry { key: "k2".into(), value: "v".into() })]);
+        commit(&mut other, vec![put("k2", "v")]);
         assert_eq!(store.get(vec!["k2".into()]).expect("no trap"), Ok(vec![Some("v".into())]));
         assert_eq!(store.give_back(LONG, || true).expect("no failure"), GivenBack::Nothing);
     }
@@ -238,7 +228,7 @@ mod tests {
         let reader = Connection::open(&path).expect("a database");
         let before = size(&path);
         reader.execute_batch("BEGIN; SELECT * FROM records").expect("a snapshot");
-        commit(&mut store, vec![Write::Put(Entry { key: "k".into(), value: "v".into() })]);
+        commit(&mut store, vec![put("k", "v")]);
         assert_eq!(store.give_back(LONG, || true).expect("no failure"), GivenBack::Busy);
         reader.execute_batch("COMMIT; BEGIN IMMEDIATE").expect("locked");
         assert_eq!(store.give_back(LONG, || true).expect("no failure"), GivenBack::Busy);
@@ -279,8 +269,7 @@ mod tests {
         check(&mut store);
         let mut other = open(&path);
         for part in 2..400 {
-            let tokens = format!("some word{part}");
-            commit(&mut other, vec![Write::IndexText(TextPart { owner: "stays".into(), part, tokens })]);
+            commit(&mut other, vec![text("stays", part, &format!("some word{part}"))]);
         }
         let given = store.give_back(LONG, || true).expect("no failure");
         assert!(matches!(given, GivenBack::Bytes(_)), "{given:?}");

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
+use super::again::again;
 use super::place;
 use crate::store::format::{MAGIC, number32};
 use crate::store::raw::Pages;
@@ -84,7 +85,7 @@ pub(super) fn of_file(file: &Path) -> rusqlite::Result<Kind> {
     let look = |how: &str| open_read_only(file, how).and_then(|connection| Kind::of(&connection));
     let looked = if place::has_journal(file) {
         // With the journal's index as it is there. The file alone is the last that is tried.
-        let read = look("mode=ro&readonly_shm=1");
+        let read = again(|| look("mode=ro&readonly_shm=1"));
         read.or_else(|_| Kind::by_pages(file).map_or_else(|| look("immutable=1"), Ok))
     } else {
         look("immutable=1")

@@ -2,10 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode};
 
+use super::again::again;
 use super::error::Result;
 use super::logs::log_of;
 use super::schema::{self, Object};
@@ -85,15 +88,20 @@ impl Health {
     }
 }
 
-/// How often a journal has to look damaged.
-const LOOKS: usize = 3;
+/// How often a journal has to look damaged, and how long after one another.
+const LOOKS: u32 = 3;
+const APART: Duration = Duration::from_millis(10);
 
 /// What is wrong with the journal beside a file. It has to be looked at before anybody else opens it.
 pub fn fault_of_journal(file: &Path) -> Option<Fault> {
-    // What another process is just writing is not damaged.
     let look = || Pages::open(file, &place::beside(file, "-wal")).ok()?.journal().fault();
-    let what = (0..LOOKS).map_while(|_| look()).collect::<Vec<_>>();
-    what.into_iter().nth(LOOKS - 1).map(|what| Fault::new(Damaged::Rows, what))
+    let mut what = look()?;
+    for _ in 1..LOOKS {
+        // What another process is just writing is not damaged.
+        thread::sleep(APART);
+        what = look()?;
+    }
+    Some(Fault::new(Damaged::Rows, what))
 }
 
 impl Sqlite {
@@ -102,9 +110,10 @@ impl Sqlite {
         self.connection.is_readonly("main").unwrap_or(true)
     }
 
-    /// Reads the whole file and says how it is.
+    /// Reads the whole file and says how it is: in one state, whatever others write meanwhile.
     pub fn check(&self) -> Result<Health> {
-        let connection = &self.connection;
+        let connection = &self.connection.unchecked_transaction()?;
+        look_first(connection);
         let pragma = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).unwrap_or(0);
         let format = pragma("user_version");
         let mut faults = of_tables(connection, format);
@@ -127,6 +136,14 @@ impl Sqlite {
             free_bytes: pragma("freelist_count") * page,
         })
     }
+}
+
+/// What is read first says which state is read from then on. FTS5 keeps what it has read of its index until it is asked for something
+/// to be found there: it would compare what it knows from before with what others have written since, and call that damaged. What is wrong
+/// with either is found later.
+fn look_first(connection: &Connection) {
+    let _ = again(|| connection.pragma_query_value(None, "schema_version", |row| row.get::<_, i64>(0)));
+    let _ = connection.query_row("SELECT rowid FROM texts LIMIT 1", [], |row| row.get::<_, i64>(0));
 }
 
 /// What SQLite finds wrong. It may be so wrong that it cannot even say what.

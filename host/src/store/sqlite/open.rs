@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, ffi};
 
+use super::again::again;
 use super::awaiting_room::AwaitingRoom;
 use super::kind::{self, Kind};
 use super::patience::Patience;
@@ -71,7 +72,7 @@ fn sqlite(builder: &Builder, connection: Connection, place: Option<Place>) -> Sq
 /// A store that is only looked at.
 pub(super) fn to_look_at(connection: Connection) -> rusqlite::Result<Sqlite> {
     let builder = Builder::default();
-    configure(&connection, builder.busy_for)?;
+    again(|| configure(&connection, builder.busy_for))?;
     Ok(sqlite(&builder, connection, None))
 }
 

@@ -9,18 +9,9 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
+use super::scene::{append, commit, open, put, term, text};
 use super::{OpenError, Salvage, Sqlite, schema};
-use crate::component::storage::{
-    Durability, Entry, Expectation, Host as _, LogCut, LogRow, StorageError, TextCut, TextPart, TextTerm, Write,
-};
-
-fn open(path: &Path) -> Sqlite {
-    Sqlite::builder().file(path).build().expect("a store")
-}
-
-fn put(key: &str, value: &str) -> Write {
-    Write::Put(Entry { key: key.into(), value: value.into() })
-}
+use crate::component::storage::{Durability, Expectation, Host as _, LogCut, LogRow, StorageError, TextCut, Write};
 
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).expect("there").permissions().mode() & 0o777
@@ -31,7 +22,7 @@ fn only_the_owner_can_read_it() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("deep/er/sessions.db");
     let mut store = open(&path);
-    store.commit(vec![], vec![put("k", "v")], Durability::Relaxed).expect("no trap").expect("written");
+    commit(&mut store, vec![put("k", "v")]);
     assert_eq!(mode(path.parent().expect("a folder")), 0o700);
     assert_eq!(mode(&path), 0o600);
     for side in ["sessions.db-wal", "sessions.db-shm"] {
@@ -196,20 +187,20 @@ fn what_is_deleted_is_gone_from_the_disk() {
     let writes = vec![
         put("k", &secret),
         Write::Append(LogRow { log: "l".into(), seq: 1, value: secret.clone() }),
-        Write::IndexText(TextPart { owner: "o".into(), part: 0, tokens: secret.clone() }),
-        Write::IndexText(TextPart { owner: "p".into(), part: 0, tokens: "something else".into() }),
+        text("o", 0, &secret),
+        text("p", 0, "something else"),
     ];
-    store.commit(vec![], writes, Durability::Durable).expect("no trap").expect("written");
+    commit(&mut store, writes);
     assert!(holds(folder.path(), b"xylophone"));
     let writes = vec![
         Write::Remove("k".into()),
         Write::CutLog(LogCut { log: "l".into(), start: 1 }),
         Write::DropText(TextCut { owner: "o".into(), start: 0 }),
     ];
-    store.commit(vec![], writes, Durability::Durable).expect("no trap").expect("written");
+    commit(&mut store, writes);
     assert!(store.clean_all(Duration::from_mins(1)).expect("cleaned"));
     assert!(!holds(folder.path(), b"xylophone"));
-    let term = TextTerm { tokens: vec!["something".into()], prefix: false };
+    let term = term("something");
     assert_eq!(store.search_text(term, None, 10).expect("no trap").expect("found").parts.len(), 1);
 }
 
@@ -221,7 +212,7 @@ fn the_journal_is_cut_again_once_a_reader_that_kept_it_growing_has_gone() {
     let journal = || fs::metadata(folder.path().join("s.db-wal")).expect("a journal").len();
     let mut store = open(&path);
     let mut write = |value: &str| {
-        store.commit(vec![], vec![put("k", value)], Durability::Relaxed).expect("no trap").expect("written");
+        commit(&mut store, vec![put("k", value)]);
     };
     write("before");
     let reader = Connection::open(&path).expect("a database");
@@ -243,7 +234,7 @@ fn what_stands_in_the_journal_alone_is_seen_through_a_link() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("real/s.db");
     let mut store = open(&path);
-    store.commit(vec![], vec![put("k", "v")], Durability::Relaxed).expect("no trap").expect("written");
+    commit(&mut store, vec![put("k", "v")]);
     let link = folder.path().join("link.db");
     symlink(&path, &link).expect("a link");
     assert!(Sqlite::is_in_use(&link), "it has what SQLite keeps beside it");
@@ -285,7 +276,7 @@ fn a_log_without_a_number_left_takes_no_more() {
     let mut store = open(&path);
     let row = |seq| LogRow { log: "l".into(), seq, value: "x".into() };
     let other = Write::Append(LogRow { log: "m".into(), seq: 1, value: "stays".into() });
-    store.commit(vec![], vec![Write::Append(row(1)), other], Durability::Relaxed).expect("no trap").expect("written");
+    commit(&mut store, vec![Write::Append(row(1)), other]);
     let connection = Connection::open(&path).expect("a database");
     connection.execute("UPDATE entries SET id = id + ?1 WHERE value = 'x'", [LAST - 2]).expect("moved");
     for (write, outcome) in [
@@ -307,15 +298,31 @@ fn a_log_without_a_number_left_takes_no_more() {
 #[test]
 fn a_check_counts_and_finds_nothing_wrong() {
     let mut store = Sqlite::builder().in_memory().build().expect("a store");
-    let writes = vec![
-        put("k", "v"),
-        Write::Append(LogRow { log: "l".into(), seq: 1, value: "x".into() }),
-        Write::IndexText(TextPart { owner: "o".into(), part: 3, tokens: "one two".into() }),
-    ];
-    store.commit(vec![], writes, Durability::Durable).expect("no trap").expect("written");
+    let writes = vec![put("k", "v"), append("l", 1, "x"), text("o", 3, "one two")];
+    commit(&mut store, writes);
     let health = store.check().expect("checked");
     assert_eq!((health.records, health.logs, health.entries, health.texts), (1, 1, 1, 1));
     assert_eq!((health.format, health.faults), (schema::CURRENT, vec![]));
+}
+
+#[test]
+fn what_others_write_while_it_is_checked_is_no_damage() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("s.db");
+    let (mut store, mut other) = (open(&path), open(&path));
+    for part in 1..400 {
+        let value = format!("some word{part}");
+        commit(&mut other, vec![put(&value, "v"), append("l", part, &value), text("o", part, &value)]);
+        if part % 10 == 0 {
+            // What it knows of the index from now on is soon no longer so.
+            assert_eq!(store.search_text(term("some"), None, 1).expect("no trap").expect("found").parts.len(), 1);
+        }
+        if part % 7 == 0 {
+            let health = store.check().expect("checked");
+            let all = i64::from(part);
+            assert_eq!((health.records, health.entries, health.texts, health.faults), (all, all, all, vec![]));
+        }
+    }
 }
 
 /// Reads page after page, each behind the last row of the one before; what ended it.
@@ -337,10 +344,8 @@ fn rows_that_are_out_of_order_in_the_file_do_not_lead_round_in_circles() {
     let mut store = open(&path);
     for nth in 10..60 {
         let name = format!("name{nth}");
-        let entry = LogRow { log: name.clone(), seq: 1, value: "x".into() };
-        let text = TextPart { owner: name.clone(), part: 0, tokens: "word".into() };
-        let writes = vec![put(&name, "v"), Write::Append(entry), Write::IndexText(text)];
-        store.commit(vec![], writes, Durability::Durable).expect("no trap").expect("written");
+        let writes = vec![put(&name, "v"), append(&name, 1, "x"), text(&name, 0, "word")];
+        commit(&mut store, writes);
     }
     drop(store);
     let mut bytes = fs::read(&path).expect("the file");

@@ -10,18 +10,11 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 use super::{LOOKED_AT, LOOKED_EVERY, MERGED, OVERWRITTEN, Pace, Stage, State, Step, Work, milliseconds};
-use crate::component::storage::{Durability, Entry, Host as _, LogCut, LogRow, TextCut, TextPart, TextTerm, Write};
+use crate::component::storage::{Host as _, LogCut, LogRow, TextCut, Write};
+use crate::store::sqlite::scene::{append, commit, open, put, term, text};
 use crate::store::{Sqlite, Upkeep as _};
 
 const LONG: Duration = Duration::from_mins(1);
-
-fn open(folder: &TempDir) -> Sqlite {
-    Sqlite::builder().file(folder.path().join("s.db")).build().expect("a store")
-}
-
-fn commit(store: &mut Sqlite, writes: Vec<Write>) {
-    store.commit(vec![], writes, Durability::Relaxed).expect("no trap").expect("written");
-}
 
 /// A word that nobody else says. Words that begin alike share their beginnings in the index: the end tells.
 fn word(number: u32) -> String {
@@ -44,17 +37,10 @@ fn found<'a>(folder: &Path, words: impl IntoIterator<Item = &'a String>) -> Vec<
     words.into_iter().filter(is_there).map(String::as_str).collect()
 }
 
-fn term(word: &str) -> TextTerm {
-    TextTerm { tokens: vec![word.to_owned()], prefix: false }
-}
-
 /// An entry and its text, of a few words that nobody else says and as many others as make it so long.
 fn said(log: &str, seq: u32, words: &[String], more: usize) -> Vec<Write> {
-    let text = format!("{} {}", words.join(" "), "again and again ".repeat(more));
-    vec![
-        Write::IndexText(TextPart { owner: log.into(), part: seq, tokens: text.trim().into() }),
-        Write::Append(LogRow { log: log.into(), seq, value: text }),
-    ]
+    let all = format!("{} {}", words.join(" "), "again and again ".repeat(more));
+    vec![text(log, seq, all.trim()), append(log, seq, &all)]
 }
 
 fn removed(log: &str) -> Vec<Write> {
@@ -90,7 +76,7 @@ fn slices(store: &mut Sqlite) -> Vec<Work> {
 #[test]
 fn no_slice_does_much_however_much_there_is_to_do() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut store = open(&folder);
+    let mut store = open(&folder.path().join("s.db"));
     let words = fill(&mut store, 120, 400);
     for log in words.keys().step_by(2) {
         commit(&mut store, removed(log));
@@ -117,7 +103,7 @@ fn no_slice_does_much_however_much_there_is_to_do() {
 #[test]
 fn what_a_reader_keeps_in_the_journal_goes_when_it_has_gone() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut store = open(&folder);
+    let mut store = open(&folder.path().join("s.db"));
     let words = fill(&mut store, 10, 20);
     let reader = Connection::open(folder.path().join("s.db")).expect("a database");
     reader.execute_batch("BEGIN; SELECT * FROM records").expect("a snapshot");
@@ -127,7 +113,7 @@ fn what_a_reader_keeps_in_the_journal_goes_when_it_has_gone() {
     reader.execute_batch("COMMIT").expect("over");
     // Another process goes on with it.
     drop(store);
-    let mut store = open(&folder);
+    let mut store = open(&folder.path().join("s.db"));
     assert!(store.clean_all(LONG).expect("cleaned"));
     assert_eq!(found(folder.path(), &words["log-3"]), Vec::<&str>::new());
 }
@@ -135,7 +121,7 @@ fn what_a_reader_keeps_in_the_journal_goes_when_it_has_gone() {
 #[test]
 fn nothing_begins_before_it_has_been_quiet_and_many_removals_share_a_pass() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut store = open(&folder);
+    let mut store = open(&folder.path().join("s.db"));
     assert!(store.clean_all(LONG).expect("cleaned"));
     fill(&mut store, 3, 5);
     assert_eq!(store.clean_some().expect("cleaned"), None, "nothing was removed");
@@ -154,7 +140,7 @@ fn nothing_begins_before_it_has_been_quiet_and_many_removals_share_a_pass() {
 #[test]
 fn a_store_in_which_nothing_was_ever_removed_is_not_looked_through() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut store = open(&folder);
+    let mut store = open(&folder.path().join("s.db"));
     fill(&mut store, 2, 5);
     assert_eq!(store.clean_some().expect("cleaned"), None);
     commit(&mut store, removed("log-1"));
@@ -164,7 +150,7 @@ fn a_store_in_which_nothing_was_ever_removed_is_not_looked_through() {
 #[test]
 fn at_rest_it_is_looked_once_a_minute_whether_others_have_left_anything() {
     let folder = tempfile::tempdir().expect("a folder");
-    let (mut store, mut other) = (open(&folder), open(&folder));
+    let (mut store, mut other) = (open(&folder.path().join("s.db")), open(&folder.path().join("s.db")));
     fill(&mut store, 3, 5);
     assert_eq!(store.keep_up(), None, "nothing was removed");
     commit(&mut other, removed("log-0"));
@@ -182,7 +168,7 @@ fn at_rest_it_is_looked_once_a_minute_whether_others_have_left_anything() {
 #[test]
 fn what_is_removed_while_a_pass_is_under_way_has_another() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut store = open(&folder);
+    let mut store = open(&folder.path().join("s.db"));
     let words = fill(&mut store, 40, 100);
     for round in 0..4 {
         commit(&mut store, removed(&format!("log-{round}")));
@@ -265,13 +251,7 @@ impl World {
                 let old = std::mem::replace(last, (new, value.clone()));
                 // Of what was said otherwise nothing may be left either once something is removed.
                 self.dead.extend(old.0);
-                commit(
-                    &mut stores[by(who)],
-                    vec![
-                        Write::IndexText(TextPart { owner: log.clone(), part: seq, tokens: value.clone() }),
-                        Write::Amend(LogRow { log, seq, value }),
-                    ],
-                );
+                commit(&mut stores[by(who)], vec![text(&log, seq, &value), Write::Amend(LogRow { log, seq, value })]);
             }
             Deed::Drop(who, log) => {
                 let log = format!("log-{}", log % 12);
@@ -283,7 +263,7 @@ impl World {
                 let (key, words) = (format!("record-{}", key % 30), self.words(words));
                 let value = words.join(" ");
                 self.dead.extend(self.records.insert(key.clone(), words).unwrap_or_default());
-                commit(&mut stores[by(who)], vec![Write::Put(Entry { key, value })]);
+                commit(&mut stores[by(who)], vec![put(&key, &value)]);
             }
             Deed::Remove(who, key) => {
                 let key = format!("record-{}", key % 30);
@@ -326,7 +306,7 @@ proptest! {
         deeds in prop::collection::vec(deed(), 1..160)
     ) {
         let folder = tempfile::tempdir().expect("a folder");
-        let mut stores: Vec<Sqlite> = (0..3).map(|_| open(&folder)).collect();
+        let mut stores: Vec<Sqlite> = (0..3).map(|_| open(&folder.path().join("s.db"))).collect();
         let mut world = World::default();
         for deed in &deeds {
             world.happen(&mut stores, deed);
