@@ -600,7 +600,7 @@ impl Fold {
     }
 }
 
-/// The number of the window whose tags begin with these letters: of two that have the same it does not show that they are two.
+/// A number for a window, from the first letters of its turns' tags. Equal numbers may be two windows.
 fn window_number(letters: &str) -> u16 {
     letters.bytes().fold(0, |number, letter| number.wrapping_mul(31).wrapping_add(letter.into()))
 }
