@@ -84,7 +84,7 @@ pub struct Marked {
 impl Marked {
     /// Nothing is read yet.
     pub fn nothing(now: i64) -> Self {
-        let from = open_marks::OPEN_MARKS.to_owned();
+        let from = keys::OPEN_MARKS.to_owned();
         Self { now, until: Some(from.clone()), from, read: BTreeMap::new(), heard: RefCell::default() }
     }
 
@@ -119,7 +119,7 @@ impl Marked {
 
     /// Whether the marks of this session were read with the others.
     fn covers(&self, id: &str) -> bool {
-        if self.until.is_none() && self.from == open_marks::OPEN_MARKS {
+        if self.until.is_none() && self.from == keys::OPEN_MARKS {
             return true;
         }
         let key = keys::open_marks(id);
