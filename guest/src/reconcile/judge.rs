@@ -129,7 +129,8 @@ pub struct Evidence {
     pub asked_at: u64,
 }
 
-/// The same where the two may have nothing in common. What has begun since the agent was asked it need not have told.
+/// Plans what becomes of a log and a replay that may have nothing in common. What has begun since the agent was asked
+/// it need not have told.
 pub fn judge(log: &[Turn], heard: Heard, replay: &[Turn], evidence: Evidence) -> Plan {
     let (log, replay) = told_apart::joined(log, replay);
     let sides = commands::joined(&log, &replay);

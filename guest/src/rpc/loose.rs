@@ -267,7 +267,7 @@ impl Malformed {
         )
     }
 
-    /// The same of the agent's, which may be longer.
+    /// How a request of the agent's fails, which may be longer.
     pub fn of_agent(self) -> RpcError {
         self.of_request("the line is too long to be taken")
     }

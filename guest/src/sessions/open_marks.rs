@@ -55,7 +55,7 @@ pub fn mark(id: &str, connection: &str, state: ActivityState) -> Write {
     Write::Put { key: keys::open_mark(id, connection), value: state.letter().to_owned() }
 }
 
-/// The same with how far it has written.
+/// The mark that this connection has the session open, is doing this in it, and how far it has written.
 pub fn mark_written(id: &str, connection: &str, written: Written, state: ActivityState) -> Write {
     let value = format!("{} {} {}", written.times, written.arrivals, state.letter());
     Write::Put { key: keys::open_mark(id, connection), value }
@@ -166,8 +166,8 @@ pub fn beat<S: Storage>(store: &Store<S>, connection: &str, until: i64) -> Resul
     Err(StorageError::Unavailable("other processes keep changing it; try again".to_owned()))
 }
 
-/// The same of a connection that was to be believed until `before`, as it has said itself. Nothing is read, unless that was
-/// forgotten since.
+/// A connection that was to be believed until `before`, as it has said itself, may be believed until then. Nothing is
+/// read, unless that was forgotten since.
 pub fn renew<S: Storage>(store: &Store<S>, connection: &str, before: i64, until: i64) -> Result<Beat> {
     let key = keys::heartbeat(connection);
     let expected = Expectation { key: key.clone(), value: Some(before.to_string()) };

@@ -375,7 +375,8 @@ pub fn older_rows(shelf: char, cwd: Option<&str>) -> String {
     format!("{ROWS}{shelf}/{}", among(cwd))
 }
 
-/// The same for those of all directories.
+/// Where the list rows of a shelf begin, in the layout before the present one, that are those of directories,
+/// whichever.
 pub fn older_rows_by_directory(shelf: char) -> String {
     format!("{ROWS}{shelf}/c/")
 }

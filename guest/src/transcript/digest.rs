@@ -90,7 +90,8 @@ pub fn digest<S: Storage>(storage: &S, session: &Session, heard: u64) -> Result<
     digest_for(storage, session, heard, None)
 }
 
-/// The same without what this one took part in, or said by itself.
+/// A content block (JSON) that tells what was said behind this position, as [`digest`] does, without what this one took
+/// part in, or said by itself.
 ///
 /// The last entries are read, and from further and further back, until what is told of them fills an account or all that is
 /// unheard was read. So the log is read four times as far back as what is told stands at most, and what is read is read once,

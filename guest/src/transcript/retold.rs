@@ -105,7 +105,7 @@ impl Retold {
         Self::from(storage, session, agent, Whereabouts::default())
     }
 
-    /// The same from a place on, of what the transcript held at another time.
+    /// Follows, from a place on, what the session's transcript held at another time of what this agent took part in.
     pub fn from<S: Storage>(storage: &S, session: &Session, agent: &str, place: Whereabouts) -> Result<Self> {
         let Whereabouts { passed, end } = place;
         let mut exchanges = Exchanges::of(storage, session, agent, end)?;
