@@ -26,7 +26,7 @@ pub fn plan(log: &[Turn], heard: impl Into<Heard>, replay: &[Turn], moved_on: bo
     drafted(Draft::new(heard, moved_on, &replay), &log, heard, &replay)
 }
 
-/// The same; where the two contradict each other, the evidence says what becomes of that.
+/// Compares the two; where they contradict each other, the evidence says what becomes of that.
 fn plan_by(log: &[Turn], heard: Heard, replay: &[Turn], evidence: Evidence) -> Plan {
     let draft = Draft::new(heard, evidence.moved_on, replay);
     drafted(if evidence.in_use { draft.yielding() } else { draft }, log, heard, replay)
@@ -165,7 +165,7 @@ impl<'a> Comparison<'a> {
         self.judge(mingled::joined(&self.log, self.replay, mingled::Told::CutShort))
     }
 
-    /// The same where turns that were had at once are compared as one, if nothing is new or gone then.
+    /// Plans where turns that were had at once are compared as one, if nothing is new or gone then.
     fn on_the_whole(&self) -> Option<Plan> {
         let sides = on_the_whole::joined(&self.log, self.replay);
         sides.into_iter().map(|sides| self.judge(sides)).find(Plan::keeps_all)
@@ -221,8 +221,8 @@ fn begun_since<'a>(log: &'a [Turn], replay: &[Turn], behind: u64) -> (&'a [Turn]
     if is_in_order && since.iter().all(is_apart) { (before, since) } else { (log, &log[..0]) }
 }
 
-/// The same of a replay that was told of all that is in the log. Turns that are one to readers stay together, or are taken
-/// out of the conversation together.
+/// Plans for a replay that was told of all that is in the log. Turns that are one to readers stay together, or are
+/// taken out of the conversation together.
 fn judge_all(log: &[Turn], heard: Heard, replay: &[Turn], evidence: Evidence) -> Plan {
     let mut judged = by_evidence(log, heard, replay, evidence);
     let mut log = Cow::Borrowed(log);

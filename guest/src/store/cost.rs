@@ -10,7 +10,7 @@ use crate::rpc::Object;
 /// How many decimals count; what is finer is cut off. The shortest text of any binary fraction down to a billionth has no
 /// more.
 const DECIMALS: u32 = 25;
-/// The same, to write as many.
+/// How many decimals count, to write as many.
 const WIDTH: usize = DECIMALS as usize;
 /// How many digits an amount may have before its point.
 const WHOLE_DIGITS: i64 = 12;
