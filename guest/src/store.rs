@@ -256,7 +256,7 @@ impl<S: Storage> Store<S> {
         self.look_at_layout().map(|(layout, _)| layout)
     }
 
-    /// The same read anew, and the record as it stands.
+    /// Reads anew which layout its indexes have; gives the record as it stands as well.
     pub fn look_at_layout(&self) -> Result<(Layout, Option<String>)> {
         self.look().map(|(layout, text, _)| (layout, text))
     }

@@ -133,7 +133,8 @@ impl<'c, S: storage::Host + Send + 'static> Sessions<'c, S> {
         self.call(|instance| instance.read_transcript(id, after, limit))
     }
 
-    /// The same of what was taken out of the conversation because its agent went back behind it, with cursors of its own.
+    /// What was taken out of the conversation because its agent went back behind it, in order, about `limit` updates
+    /// and 4 MiB, with cursors of its own.
     pub fn set_aside(&mut self, id: &str, after: Option<&str>, limit: u32) -> Answer<TranscriptPage> {
         self.call(|instance| instance.read_set_aside(id, after, limit))
     }

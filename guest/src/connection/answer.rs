@@ -16,7 +16,7 @@ pub(super) const CANCELLED: &str = "{\"stopReason\":\"cancelled\"}";
 /// What an agent is answered that has asked for permission where nobody is to answer any more.
 pub(super) const NOT_ANSWERED: &str = "{\"outcome\":{\"outcome\":\"cancelled\"}}";
 
-/// The same of one that has asked its user for something else.
+/// What an agent is answered that has asked its user for something else where nobody is to answer any more.
 pub(super) const NOT_FILLED_IN: &str = "{\"action\":\"cancel\"}";
 
 /// What a prompt ends with that was answered to its end.
@@ -48,8 +48,8 @@ pub(super) fn agent_gone() -> RpcError {
     )
 }
 
-/// The same where it has not answered `initialize` once. `first`: how it had ended when it was first started again, if it was;
-/// `again`: how often it was.
+/// How requests are answered that only the agent could have answered, which has not answered `initialize` once.
+/// `first`: how it had ended when it was first started again, if it was; `again`: how often it was.
 pub(super) fn agent_not_begun(name: &str, first: Option<&str>, again: u32) -> RpcError {
     let times = if again == 1 { "once".to_owned() } else { format!("{again} times") };
     let how = first.map(|how| format!(" ({how}), also when it was started again ({times})")).unwrap_or_default();

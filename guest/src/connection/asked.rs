@@ -80,7 +80,7 @@ impl AskedFor {
         self.admits(name).then(shown)
     }
 
-    /// The same of the params that have the update, as a log has them: options are in none.
+    /// The params of such an update as it is shown to it, as a log has them: options are in none.
     pub(super) fn params_shown<'p>(self, name: &str, params: &'p str) -> Option<Cow<'p, str>> {
         let shown = || if self.terminals { Cow::Borrowed(params) } else { terminals::left_out_of_params(name, params) };
         self.admits(name).then(shown)

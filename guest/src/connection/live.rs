@@ -151,7 +151,7 @@ pub(super) struct LiveSession {
     told_calls: ToldCalls,
     /// Keeps the layer's own words out of what is shown as the user's.
     hush: own_words::Stream,
-    /// The same of what is shown as the agent's.
+    /// Keeps the layer's own words out of what is shown as the agent's.
     quote: Quote,
     /// How far the agent has said the history again for a request that nobody waits for any more.
     retold: Option<Box<Retold>>,

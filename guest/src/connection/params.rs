@@ -63,7 +63,8 @@ impl<'a> Params<'a> {
         rest.to_json()
     }
 
-    /// The same in the directories that the session has, whatever others are given.
+    /// What an agent is given when a session is opened in the directories that the session has, whatever others are
+    /// given.
     pub(in crate::connection) fn to_open_as(&self, cwd: &str, directories: &[String]) -> String {
         let rest = self.to_open(None);
         let mut rest = Object::parse_or_empty(&rest);

@@ -191,7 +191,7 @@ pub(super) enum Outgoing {
     Title { session: String, agent_id: String, title: String, telling: Telling },
     /// A page of its own list.
     List,
-    /// The same, which nobody waits for any more.
+    /// A page of its own list which nobody waits for any more.
     LateList,
     /// A page of its list of one folder.
     ListOfFolder,

@@ -31,7 +31,7 @@ pub(super) struct NotPutBack {
 }
 
 impl NotPutBack {
-    /// What an option's value is its agent's complete list says.
+    /// Notes what could not be put back. Options are left out: the agent's complete list says what they are.
     pub(super) fn note(&mut self, what: &Restored) {
         match what {
             Restored::Mode => self.mode = true,

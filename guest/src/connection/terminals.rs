@@ -18,7 +18,7 @@ pub(super) fn left_out<'u>(name: &str, update: &'u str) -> Cow<'u, str> {
     rest_of(update).map_or(Cow::Borrowed(update), Cow::Owned)
 }
 
-/// The same of the params that have the update.
+/// The params of such an update without terminals; all else of them stays, byte for byte.
 pub(super) fn left_out_of_params<'p>(name: &str, params: &'p str) -> Cow<'p, str> {
     if !may_have(name, params) {
         return Cow::Borrowed(params);

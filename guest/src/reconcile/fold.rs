@@ -64,7 +64,7 @@ pub struct Fold {
     compactions: Compactions,
     /// The prompts of a transcript with something attached.
     attached: Arc<AttachedPrompts>,
-    /// The same of those that are as summaries are.
+    /// The prompts of a transcript that are as summaries are.
     brought: Brought,
     wanted: Wanted,
 }
@@ -300,7 +300,7 @@ impl Fold {
         self.finish_apart(until).joined()
     }
 
-    /// The same, what the hearer said by itself apart.
+    /// The turns of everything up to this number, without a gap, and apart from them what the hearer said by itself.
     pub(super) fn finish_apart(mut self, until: u64) -> Apart {
         if until > 0 && self.open.is_none() {
             self.anything_else(until);
@@ -600,7 +600,7 @@ impl Fold {
     }
 }
 
-/// The number of the window whose tags begin with these letters: of two that have the same it does not show that they are two.
+/// A number for a window, from the first letters of its turns' tags. Equal numbers may be two windows.
 fn window_number(letters: &str) -> u16 {
     letters.bytes().fold(0, |number, letter| number.wrapping_mul(31).wrapping_add(letter.into()))
 }

@@ -26,7 +26,7 @@ pub fn plan(log: &[Turn], heard: impl Into<Heard>, replay: &[Turn], moved_on: bo
     drafted(Draft::new(heard, moved_on, &replay), &log, heard, &replay)
 }
 
-/// The same; where the two contradict each other, the evidence says what becomes of that.
+/// Compares the two; where they contradict each other, the evidence says what becomes of that.
 fn plan_by(log: &[Turn], heard: Heard, replay: &[Turn], evidence: Evidence) -> Plan {
     let draft = Draft::new(heard, evidence.moved_on, replay);
     drafted(if evidence.in_use { draft.yielding() } else { draft }, log, heard, replay)
@@ -129,7 +129,8 @@ pub struct Evidence {
     pub asked_at: u64,
 }
 
-/// The same where the two may have nothing in common. What has begun since the agent was asked it need not have told.
+/// Plans what becomes of a log and a replay that may have nothing in common. What has begun since the agent was asked
+/// it need not have told.
 pub fn judge(log: &[Turn], heard: Heard, replay: &[Turn], evidence: Evidence) -> Plan {
     let (log, replay) = told_apart::joined(log, replay);
     let sides = commands::joined(&log, &replay);
@@ -164,7 +165,7 @@ impl<'a> Comparison<'a> {
         self.judge(mingled::joined(&self.log, self.replay, mingled::Told::CutShort))
     }
 
-    /// The same where turns that were had at once are compared as one, if nothing is new or gone then.
+    /// Plans where turns that were had at once are compared as one, if nothing is new or gone then.
     fn on_the_whole(&self) -> Option<Plan> {
         let sides = on_the_whole::joined(&self.log, self.replay);
         sides.into_iter().map(|sides| self.judge(sides)).find(Plan::keeps_all)
@@ -220,8 +221,8 @@ fn begun_since<'a>(log: &'a [Turn], replay: &[Turn], behind: u64) -> (&'a [Turn]
     if is_in_order && since.iter().all(is_apart) { (before, since) } else { (log, &log[..0]) }
 }
 
-/// The same of a replay that was told of all that is in the log. Turns that are one to readers stay together, or are taken
-/// out of the conversation together.
+/// Plans for a replay that was told of all that is in the log. Turns that are one to readers stay together, or are
+/// taken out of the conversation together.
 fn judge_all(log: &[Turn], heard: Heard, replay: &[Turn], evidence: Evidence) -> Plan {
     let mut judged = by_evidence(log, heard, replay, evidence);
     let mut log = Cow::Borrowed(log);

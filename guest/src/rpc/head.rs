@@ -26,7 +26,7 @@ impl<'a> Head<'a> {
         head
     }
 
-    /// The same where the end of the line is known as well, and what is between is not.
+    /// Looks at the members of that object where the end of the line is known as well, and what is between is not.
     pub(super) fn read_with_end(line: &'a str, end: &'a str) -> Self {
         let mut head = Head::read(line);
         if !line.trim_start().starts_with('{') || head.is_over {

@@ -14,8 +14,8 @@ pub fn whole_number(json: &str) -> Option<u64> {
     is_whole.then(|| format!("{number:.0}").trim_start_matches('-').parse().ok()).flatten()
 }
 
-/// The same of how many are wanted, of which there may be any number: one that is too large to be told counts as the
-/// largest. It is whole, as far as can be told.
+/// Reads how many are wanted, of which there may be any number: one that is too large to be told counts as the largest.
+/// It is whole, as far as can be told; `None` for what is no such number.
 pub fn count(json: &str) -> Option<u64> {
     let is_huge = || json.parse::<f64>().is_ok_and(|number| number > LARGEST_EXACT);
     whole_number(json).or_else(|| is_huge().then_some(u64::MAX))

@@ -41,7 +41,7 @@ impl<'a> Meaning<'a> {
         Self::within(DEEPEST, json)
     }
 
-    /// The same of a text that is looked into to this depth.
+    /// What a text says that is looked into to this depth.
     fn within(depth: usize, json: &'a str) -> Self {
         match (json.as_bytes().first(), depth.checked_sub(1)) {
             (Some(b'{'), Some(depth)) if let Some(members) = members(json) => {

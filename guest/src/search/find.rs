@@ -102,7 +102,7 @@ pub fn describe<S: Storage>(store: &Store<S>, query: &Query, session: &Session, 
     Ok(Match { place, snippet: said(store, query, log, *seq)? })
 }
 
-/// The same of a session nothing was set aside of, where an entry of a log matches.
+/// What the row of a session says about its match where nothing was set aside of it, and an entry of a log matches.
 pub fn describe_entry<S: Storage>(store: &Store<S>, query: &Query, log: &str, seq: u32) -> Result<Match> {
     Ok(Match { place: "conversation", snippet: said(store, query, log, seq)? })
 }

@@ -25,7 +25,7 @@ pub enum Place {
         /// The row's session.
         id: String,
     },
-    /// The same in a search that tries the sessions on the list, behind the last that was tried.
+    /// Behind the last session that was tried, in a search that tries those on the list.
     Tried {
         /// The session's recency.
         recency: i64,
@@ -60,7 +60,8 @@ pub enum Fields {
     AsEver,
     /// The members of the draft of list extensions.
     Extended,
-    /// The same, and `createdAt` at the root, as the draft had it that preceded the stable protocol.
+    /// The members of the draft of list extensions, and `createdAt` at the root, as the draft had it that preceded the
+    /// stable protocol.
     OfTheDraft,
 }
 

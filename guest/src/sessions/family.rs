@@ -7,7 +7,7 @@ use crate::store::{Session, Store, keys};
 
 /// How many sub-agents' sessions are looked for at a time where all are wanted.
 const ALL: Bounds = Bounds { limit: 256, max_bytes: 64 * 1024 };
-/// The same where the next one is wanted.
+/// How many are looked for at a time where the next one is wanted.
 const NEXT: Bounds = Bounds { limit: 2, max_bytes: 1024 };
 
 /// A session and its family.

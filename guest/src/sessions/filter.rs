@@ -131,7 +131,8 @@ impl Filter {
         self.created_after.map_or(0, |after| after.saturating_add(1))
     }
 
-    /// The same of what has no long tail, in which activity goes on after the last prompt.
+    /// The earliest recency that can match, where there is a date, of what has no long tail: activity that goes on
+    /// after the last prompt.
     pub fn earliest_without_tail(&self) -> i64 {
         let active = self.updated_after.map_or(0, |after| after.saturating_add(1).saturating_sub(LONG_TAIL));
         self.earliest().max(active)

@@ -31,7 +31,8 @@ pub fn give_back<S: Storage>(store: &Store<S>, session: &str, looker: Looker<'_>
     unsent::of(store, session, usize::MAX)?.iter().try_for_each(|kept| looker.give_back(store, kept, now))
 }
 
-/// The same in all sessions, of what others have left. What the looker's own connection has is found by who opens its session.
+/// Makes turns of the prompts that others have left waiting, in all sessions. What the looker's own connection has is
+/// found by who opens its session.
 pub fn sweep<S: Storage>(store: &Store<S>, looker: Looker<'_>, now: i64) -> Result<()> {
     let is_others = |kept: &Entry| Unsent::read(&kept.key).is_some_and(|of| looker.connection != Some(&*of.connection));
     unsent::of_all(store)?.iter().filter(|kept| is_others(kept)).try_for_each(|kept| looker.give_back(store, kept, now))

@@ -52,7 +52,8 @@ pub fn list<S: Storage>(store: &Store<S>, options: &Options, params: Option<&str
     list_with(store, options, Effort::default(), &|_| Some(Vec::new()), params)
 }
 
-/// The same with another effort, and with these worktrees; without any where they are not known yet.
+/// Answers the params of a `session/list` with this effort and these worktrees; without any where they are not known
+/// yet.
 pub fn list_with<S: Storage>(
     store: &Store<S>,
     options: &Options,

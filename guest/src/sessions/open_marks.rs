@@ -22,8 +22,6 @@ pub const BEAT_EVERY: i64 = 5_000;
 const LONGEST_BELIEF: i64 = 60_000;
 /// For how much of that what is being done in a session is taken to be so: twice as long as a heartbeat takes to be renewed.
 const STATE_BELIEVED_FOR: i64 = 10_000;
-/// Where the marks are.
-pub(super) const OPEN_MARKS: &str = "o/";
 /// What a heartbeat has been over for when its record and its marks are removed: a computer that was asleep may still
 /// renew it.
 const KEPT_FOR: i64 = 3_600_000;
@@ -59,7 +57,7 @@ pub fn mark(id: &str, connection: &str, state: ActivityState) -> Write {
     Write::Put { key: keys::open_mark(id, connection), value: state.letter().to_owned() }
 }
 
-/// The same with how far it has written.
+/// The mark that this connection has the session open, is doing this in it, and how far it has written.
 pub fn mark_written(id: &str, connection: &str, written: Written, state: ActivityState) -> Write {
     let value = format!("{} {} {}", written.times, written.arrivals, state.letter());
     Write::Put { key: keys::open_mark(id, connection), value }
@@ -110,7 +108,7 @@ pub(super) struct SomeMarks {
 
 /// Reads a batch of marks from a key on.
 pub(super) fn some<S: Storage>(store: &Store<S>, start: &str, heard: &mut Heard) -> Result<SomeMarks> {
-    let page = store.storage().scan(start, &keys::range_end(OPEN_MARKS), false, BATCH)?;
+    let page = store.storage().scan(start, &keys::range_end(keys::OPEN_MARKS), false, BATCH)?;
     let (mut entries, mut next) = (page.entries, None);
     if let Some(last) = entries.last().filter(|_| page.more) {
         // Those of the last session may go on.
@@ -127,13 +125,13 @@ pub(super) fn some<S: Storage>(store: &Store<S>, start: &str, heard: &mut Heard)
         }
     }
     let marks = read_marks(store, entries, heard)?;
-    let with_id = |mark: Mark| Some((keys::decode(mark.key[OPEN_MARKS.len()..].split_once('/')?.0)?, mark));
+    let with_id = |mark: Mark| Some((keys::decode(mark.key[keys::OPEN_MARKS.len()..].split_once('/')?.0)?, mark));
     Ok(SomeMarks { marks: marks.into_iter().filter_map(with_id).collect(), next })
 }
 
 /// What the keys of all marks of a session begin with, by one of them.
 fn beginning(key: &str) -> &str {
-    key[OPEN_MARKS.len()..].find('/').map_or(key, |at| &key[..=OPEN_MARKS.len() + at])
+    key[keys::OPEN_MARKS.len()..].find('/').map_or(key, |at| &key[..=keys::OPEN_MARKS.len() + at])
 }
 
 /// All marks of a session.
@@ -170,8 +168,8 @@ pub fn beat<S: Storage>(store: &Store<S>, connection: &str, until: i64) -> Resul
     Err(StorageError::Unavailable("other processes keep changing it; try again".to_owned()))
 }
 
-/// The same of a connection that was to be believed until `before`, as it has said itself. Nothing is read, unless that was
-/// forgotten since.
+/// A connection that was to be believed until `before`, as it has said itself, may be believed until then. Nothing is
+/// read, unless that was forgotten since.
 pub fn renew<S: Storage>(store: &Store<S>, connection: &str, before: i64, until: i64) -> Result<Beat> {
     let key = keys::heartbeat(connection);
     let expected = Expectation { key: key.clone(), value: Some(before.to_string()) };
@@ -309,7 +307,8 @@ pub(super) struct Cleaned {
 /// Removes marks whose connection has been silent for long or has left, of up to `limit` behind this key.
 pub(super) fn clean_marks<S: Storage>(store: &Store<S>, behind: &str, now: i64, limit: u32) -> Result<Cleaned> {
     let bounds = Bounds { limit, ..BATCH };
-    let page = store.storage().scan(&after(behind, OPEN_MARKS), &keys::range_end(OPEN_MARKS), false, bounds)?;
+    let page =
+        store.storage().scan(&after(behind, keys::OPEN_MARKS), &keys::range_end(keys::OPEN_MARKS), false, bounds)?;
     let marks = with_heartbeats(store, page.entries)?;
     let cleaned =
         Cleaned { looked: marks.len(), last: marks.last().filter(|_| page.more).map(|mark| mark.key.clone()) };

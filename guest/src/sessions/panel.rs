@@ -195,7 +195,7 @@ pub fn transcript<S: Storage>(
     transcript::transcript(store, id, after, limit).map_err(|error| SessionError::of_transcript(id, error))
 }
 
-/// The same of what was taken out of the conversation.
+/// About `limit` updates after a cursor of what was taken out of the conversation.
 pub fn set_aside<S: Storage>(
     store: &Store<S>,
     id: &str,

@@ -39,7 +39,8 @@ pub fn step<S: Storage>(store: &Store<S>) -> Result<bool> {
     try_step(store).map(|step| step != Step::Over)
 }
 
-/// The same; tells whether another process is at it as well, so that they need not get in each other's way.
+/// Removes some of what is to be removed; tells whether another process is at it as well, so that they need not get in
+/// each other's way.
 pub fn try_step<S: Storage>(store: &Store<S>) -> Result<Step> {
     let page = store.storage().scan(keys::REMOVALS, &keys::range_end(keys::REMOVALS), false, NOTES)?;
     if page.entries.is_empty() {

@@ -137,8 +137,11 @@ fn step<S: Storage>(store: &Store<S>, policy: &Policy, now: i64, place: &Place, 
         Stage::Empty => {
             let Some(since) = policy.unprompted_since else { return Ok(Step::default()) };
             let bounds = Bounds { limit: look, max_bytes: BATCH_BYTES };
-            let start = if place.behind.is_empty() { "e/".to_owned() } else { format!("{}\u{0}", place.behind) };
-            let page = store.storage().scan(&start, &format!("e/{:015}", since.max(0)), false, bounds)?;
+            let start = match &*place.behind {
+                "" => keys::UNPROMPTED.to_owned(),
+                behind => format!("{behind}\u{0}"),
+            };
+            let page = store.storage().scan(&start, &keys::unprompted_until(since.max(0)), false, bounds)?;
             let rule = Rule { kind: Kind::Empty, since, settled_since: Some(now - SETTLES_IN) };
             return remove_some(store, page.entries.into_iter().map(|entry| entry.key), rule, now, most);
         }

@@ -84,7 +84,7 @@ pub struct Marked {
 impl Marked {
     /// Nothing is read yet.
     pub fn nothing(now: i64) -> Self {
-        let from = open_marks::OPEN_MARKS.to_owned();
+        let from = keys::OPEN_MARKS.to_owned();
         Self { now, until: Some(from.clone()), from, read: BTreeMap::new(), heard: RefCell::default() }
     }
 
@@ -106,7 +106,7 @@ impl Marked {
         Ok(marked)
     }
 
-    /// The same for so many sessions that are going to be asked for.
+    /// Reads the marks from the beginning on, as many as so many sessions need that are going to be asked for.
     pub fn read_for<S: Storage>(store: &Store<S>, now: i64, sessions: usize) -> Result<Self> {
         let most = u32::try_from(sessions.saturating_mul(FOR_EACH)).unwrap_or(MOST_AT_ONCE);
         Self::read(store, now, "", most.clamp(1, MOST_AT_ONCE))
@@ -119,7 +119,7 @@ impl Marked {
 
     /// Whether the marks of this session were read with the others.
     fn covers(&self, id: &str) -> bool {
-        if self.until.is_none() && self.from == open_marks::OPEN_MARKS {
+        if self.until.is_none() && self.from == keys::OPEN_MARKS {
             return true;
         }
         let key = keys::open_marks(id);
@@ -156,7 +156,8 @@ impl<'a> StatesSince<'a> {
         Ok(Self { revision, marked: Marked::read(store, now, place, MOST_AT_ONCE)?, words })
     }
 
-    /// The same for so many sessions, where the store is known to have come to this revision: see [`Marked::read_for`].
+    /// Reads what is being done for so many sessions, where the store is known to have come to this revision: see
+    /// [`Marked::read_for`].
     pub fn read_since<S: Storage>(
         store: &Store<S>,
         revision: u64,
@@ -167,7 +168,8 @@ impl<'a> StatesSince<'a> {
         Ok(Self { revision, marked: Marked::read_for(store, now, sessions)?, words })
     }
 
-    /// The same once more, as it is by now. Where there were more marks than that, each is read as it is asked for.
+    /// Reads once more what is being done in them, as it is by now. Where there were more marks than that, each is read
+    /// as it is asked for.
     pub fn read_again<S: Storage>(&self, store: &Store<S>, sessions: usize) -> Result<Self> {
         let (revision, now) = (store.revision()?, self.marked.now);
         let are_all = self.marked.until.is_none();

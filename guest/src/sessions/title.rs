@@ -26,7 +26,7 @@ pub fn from_prompt(prompt: &str) -> Option<String> {
     from_blocks(blocks.iter().filter(is_users)).or_else(|| from_blocks(blocks.iter()))
 }
 
-/// The same of some of its blocks.
+/// A title of some blocks of such a prompt; `None` if nothing in them can name the conversation.
 fn from_blocks<'a>(blocks: impl Iterator<Item = &'a &'a RawValue>) -> Option<String> {
     let blocks: Vec<Object<'_>> = blocks.map(|block| Object::parse_or_empty(block.get())).collect();
     let texts = texts(&blocks);
@@ -152,7 +152,7 @@ fn words(text: &str) -> String {
     one_line(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The same without markup at its beginning, or around what it begins with.
+/// One line without runs of white space, and without markup at its beginning, or around what it begins with.
 fn clean(line: &str) -> String {
     let mut line = words(line);
     loop {

@@ -47,7 +47,8 @@ pub fn transcript<S: Storage>(
     page(store, id, Part::Conversation, after, limit)
 }
 
-/// The same of what was taken out of the conversation, because its agent went back behind it.
+/// The updates after a cursor, about `limit` of them, of what was taken out of the conversation because its agent went
+/// back behind it.
 pub fn set_aside<S: Storage>(
     store: &Store<S>,
     id: &str,

@@ -38,8 +38,8 @@ pub fn step<S: Storage>(store: &Store<S>) -> Result<bool> {
     let next = match layout {
         Layout::Present => return Ok(false),
         Layout::Records(behind) => {
-            let start = if behind.is_empty() { "s/".to_owned() } else { format!("{behind}\u{0}") };
-            let page = store.storage().scan(&start, &keys::range_end("s/"), false, STEP)?;
+            let start = if behind.is_empty() { keys::SESSIONS.to_owned() } else { format!("{behind}\u{0}") };
+            let page = store.storage().scan(&start, &keys::range_end(keys::SESSIONS), false, STEP)?;
             let last = page.entries.last().map(|entry| entry.key.clone()).filter(|_| page.more);
             write_entries(store, page.entries, &mut expected, &mut writes)?;
             last.map_or(Layout::Rows, Layout::Records)
@@ -121,7 +121,7 @@ fn older_rows<S: Storage>(store: &Store<S>, bounds: Bounds) -> Result<Vec<Entry>
 /// The key of the record that a row is of.
 fn session_of(row: &str) -> Option<String> {
     let (_, id) = row.rsplit_once('/')?;
-    Some(format!("s/{id}"))
+    Some(format!("{}{id}", keys::SESSIONS))
 }
 
 /// The rows that these, as they were, stand for: those of sessions that are on this shelf, at this place. What has

@@ -62,8 +62,8 @@ pub fn forget<S: Storage>(store: &Store<S>, id: &str, agent: &str, now: i64) -> 
     forget_where(store, id, agent, now, |_| true)
 }
 
-/// The same if it is the one that the agent has by this id, and its last activity is not before `since`. That the agent has
-/// the session no more that stood in for it says nothing of its own.
+/// Removes such a session, see [`forget`], if it is the one that the agent has by this id, and its last activity is not
+/// before `since`. That the agent has the session no more that stood in for it says nothing of its own.
 pub fn forget_if_since<S: Storage>(store: &Store<S>, id: &str, by: (&str, &str), since: i64, now: i64) -> Result<()> {
     forget_where(store, id, by.0, now, |session| is_its_since(session, by, since))
 }

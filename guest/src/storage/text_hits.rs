@@ -36,7 +36,7 @@ impl TextHits {
         }
     }
 
-    /// The same three that [`TextHits::from_raw`] takes.
+    /// Gives what [`TextHits::from_raw`] takes: the names of the owners, their ends, and the parts.
     pub fn into_raw(self) -> (String, Vec<u32>, Vec<u32>) {
         (self.owners, self.ends, self.parts)
     }

@@ -28,7 +28,7 @@ impl OfConnection {
         self.connection == connection || self.others.iter().any(|other| other == connection)
     }
 
-    /// The same of the others only; `None` where there is none.
+    /// What was counted ahead of the others only; `None` where there is none.
     fn without(mut self, connection: &str) -> Option<Self> {
         self.others.retain(|other| other != connection);
         if self.connection == connection {

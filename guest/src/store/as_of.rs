@@ -44,12 +44,13 @@ impl AsOf {
         list.is_since(self.row)
     }
 
-    /// The same of its title.
+    /// Whether a list that was asked for then may say a title of the session that is not known.
     pub fn may_be_other_title(&self, list: Asked) -> bool {
         self.may_be_news(list) && list.is_since(self.title)
     }
 
-    /// The same of whether it is put away.
+    /// Whether a list that was asked for then may say that the session was put away or brought back, where that is not
+    /// known.
     pub fn may_be_moved(&self, list: Asked) -> bool {
         self.may_be_news(list) && list.is_since(self.archived)
     }

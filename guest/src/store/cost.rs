@@ -10,7 +10,7 @@ use crate::rpc::Object;
 /// How many decimals count; what is finer is cut off. The shortest text of any binary fraction down to a billionth has no
 /// more.
 const DECIMALS: u32 = 25;
-/// The same, to write as many.
+/// How many decimals count, to write as many.
 const WIDTH: usize = DECIMALS as usize;
 /// How many digits an amount may have before its point.
 const WHOLE_DIGITS: i64 = 12;
@@ -122,7 +122,7 @@ impl Cost {
         Some(Self { amount, currency })
     }
 
-    /// The same of what a `usage_update` tells.
+    /// Reads the cost that a `usage_update` tells, if it tells one that is taken.
     pub fn told(update: &str) -> Option<Self> {
         Self::read(Object::parse(update)?.get_some("cost")?)
     }
@@ -144,7 +144,7 @@ impl Costs {
         self.0.iter()
     }
 
-    /// The same, for good.
+    /// Gives all of them, in the order in which they came up, for good.
     pub fn into_all(self) -> Vec<Cost> {
         self.0
     }
@@ -202,7 +202,7 @@ impl Costs {
         Self(self.0.iter().filter(is_more).cloned().collect())
     }
 
-    /// The same without what is more than the other has.
+    /// What there is of each unit, as far as it is not more than the other has of it.
     #[must_use]
     pub fn within(&self, other: &Self) -> Self {
         let at_most =

@@ -111,7 +111,7 @@ impl State {
         self.options = Some(list);
     }
 
-    /// The same of an option that is the mode or the model.
+    /// This value of an option that is the mode or the model is in force.
     fn option_of_category_is(&mut self, category: &str, value: &str) {
         let mut ids = Vec::new();
         let list = self.with_values(|option| {

@@ -82,9 +82,12 @@ pub fn session(id: &str) -> String {
     format!("{SESSIONS}{}", encode(id))
 }
 
+/// Where the states of sessions are.
+pub const STATES: &str = "g/";
+
 /// A session's state.
 pub fn state(id: &str) -> String {
-    format!("g/{}", encode(id))
+    format!("{STATES}{}", encode(id))
 }
 
 /// What a session has used.
@@ -97,20 +100,32 @@ pub fn beside(id: &str) -> [String; 2] {
     [state(id), usage(id)]
 }
 
+/// Where the marks of deleted sessions are.
+pub const TOMBSTONES: &str = "x/";
+
 /// The mark of a deleted session.
 pub fn tombstone(id: &str) -> String {
-    format!("x/{}", encode(id))
+    format!("{TOMBSTONES}{}", encode(id))
 }
+
+/// Where the marks of deleted sessions are by the ids that their agents know them by.
+pub const AGENT_TOMBSTONES: &str = "y/";
 
 /// The mark of a deleted session, by the id its agent knows it by.
 pub fn agent_tombstone(agent: &str, agent_id: &str) -> String {
-    format!("y/{}/{}", encode(agent), encode(agent_id))
+    format!("{AGENT_TOMBSTONES}{}/{}", encode(agent), encode(agent_id))
 }
+
+/// Where it stands which session an agent knows by an id.
+pub const AGENT_SESSIONS: &str = "a/";
 
 /// Which session an agent knows by this id.
 pub fn agent_session(agent: &str, agent_id: &str) -> String {
-    format!("a/{}/{}", encode(agent), encode(agent_id))
+    format!("{}{}", agent_sessions(agent), encode(agent_id))
 }
+
+/// Where the deletes are that agents have not confirmed yet.
+pub const PENDING_DELETES: &str = "d/";
 
 /// A delete that the agent has not confirmed yet.
 pub fn pending_delete(agent: &str, agent_id: &str) -> String {
@@ -119,27 +134,33 @@ pub fn pending_delete(agent: &str, agent_id: &str) -> String {
 
 /// All deletes that an agent has not confirmed yet.
 pub fn pending_deletes(agent: &str) -> String {
-    format!("d/{}/", encode(agent))
+    format!("{PENDING_DELETES}{}/", encode(agent))
 }
 
 /// All sessions that an agent knows.
 pub fn agent_sessions(agent: &str) -> String {
-    format!("a/{}/", encode(agent))
+    format!("{AGENT_SESSIONS}{}/", encode(agent))
 }
+
+/// Where it stands when the lists of agents were last read to their ends.
+pub const AGENT_LISTS: &str = "n/";
 
 /// When the list of an agent was last read to its end.
 pub fn agent_list(agent: &str) -> String {
-    format!("n/{}", encode(agent))
+    format!("{AGENT_LISTS}{}", encode(agent))
 }
+
+/// Where it stands what agents have been found to do.
+pub const HABITS: &str = "b/";
 
 /// Whether an agent tells all that it has of a conversation behind its answer to a load.
 pub fn told_behind(agent: &str) -> String {
-    format!("b/{}", encode(agent))
+    format!("{HABITS}{}", encode(agent))
 }
 
 /// Whether an agent tells all windows one sum of what a session has cost.
 pub fn one_sum(agent: &str) -> String {
-    format!("b/{}/u", encode(agent))
+    format!("{HABITS}{}/u", encode(agent))
 }
 
 /// Where the logs stand into which agents' replays are recorded.
@@ -180,14 +201,17 @@ pub fn removal(log: &str) -> String {
     format!("{REMOVALS}{}", encode(log))
 }
 
+/// Where the marks of open sessions are.
+pub const OPEN_MARKS: &str = "o/";
+
 /// A connection that has a session open.
 pub fn open_mark(id: &str, connection: &str) -> String {
-    format!("o/{}/{}", encode(id), encode(connection))
+    format!("{}{}", open_marks(id), encode(connection))
 }
 
 /// All connections that have a session open.
 pub fn open_marks(id: &str) -> String {
-    format!("o/{}/", encode(id))
+    format!("{OPEN_MARKS}{}/", encode(id))
 }
 
 /// Where the prompts are that wait for their sessions.
@@ -245,6 +269,9 @@ pub fn heartbeat(connection: &str) -> String {
     format!("{HEARTBEATS}{}", encode(connection))
 }
 
+/// Where the sessions are that agents of others started.
+pub const SUBAGENTS: &str = "p/";
+
 /// A session that another one's agent started, under that one.
 pub fn subagent(parent: &str, id: &str) -> String {
     format!("{}{}", subagents(parent), encode(id))
@@ -252,7 +279,7 @@ pub fn subagent(parent: &str, id: &str) -> String {
 
 /// All sessions that a session's agent started.
 pub fn subagents(parent: &str) -> String {
-    format!("p/{}/", encode(parent))
+    format!("{SUBAGENTS}{}/", encode(parent))
 }
 
 /// Each session under the revision that last changed it.
@@ -286,10 +313,21 @@ pub fn departed_place(key: &str) -> Option<(u64, String)> {
     place_of(key.strip_prefix(DEPARTURES)?)
 }
 
+/// Where the sessions are that never got a prompt, by when they were created.
+pub const UNPROMPTED: &str = "e/";
+
 /// A session that never got a prompt.
 pub fn unprompted(created: i64, id: &str) -> String {
-    format!("e/{created:015}/{}", encode(id))
+    format!("{}/{}", unprompted_until(created), encode(id))
 }
+
+/// The end of the range of those that were created before this time.
+pub fn unprompted_until(created: i64) -> String {
+    format!("{UNPROMPTED}{created:015}")
+}
+
+/// Where the rows of lists are.
+pub const ROWS: &str = "i/";
 
 /// Where the list rows of a shelf begin that are of sessions an agent knows, or of those that no agent knows: all or
 /// those of one directory (normalised).
@@ -299,7 +337,7 @@ pub fn rows(shelf: char, agent: Option<&str>, cwd: Option<&str>) -> String {
 
 /// Whether this can be the key of such a row, whichever shelf's and agent's.
 pub fn is_row(key: &str, cwd: Option<&str>) -> bool {
-    let Some((shelf, rest)) = key.strip_prefix("i/").and_then(|rest| rest.split_once('/')) else { return false };
+    let Some((shelf, rest)) = key.strip_prefix(ROWS).and_then(|rest| rest.split_once('/')) else { return false };
     let is_shelf = Shelf::ALL.into_iter().any(|known| shelf.chars().eq([known.letter()]));
     is_shelf && rest.split_once('/').is_some_and(|(_, place)| place.starts_with(&among(cwd)))
 }
@@ -314,8 +352,8 @@ fn among(cwd: Option<&str>) -> String {
 
 fn rows_of(shelf: char, agent: Option<&str>) -> String {
     match agent {
-        None => format!("i/{shelf}/-/"),
-        Some(agent) => format!("i/{shelf}/{:032x}/", hash(agent)),
+        None => format!("{ROWS}{shelf}/-/"),
+        Some(agent) => format!("{ROWS}{shelf}/{:032x}/", hash(agent)),
     }
 }
 
@@ -334,12 +372,13 @@ pub fn rows_with_long_tails(shelf: char, agent: Option<&str>) -> String {
 /// Where the list rows of a shelf begin in the layout before the present one, which had no agents: all or those of one
 /// directory (normalised).
 pub fn older_rows(shelf: char, cwd: Option<&str>) -> String {
-    format!("i/{shelf}/{}", among(cwd))
+    format!("{ROWS}{shelf}/{}", among(cwd))
 }
 
-/// The same for those of all directories.
+/// Where the list rows of a shelf begin, in the layout before the present one, that are those of directories,
+/// whichever.
 pub fn older_rows_by_directory(shelf: char) -> String {
-    format!("i/{shelf}/c/")
+    format!("{ROWS}{shelf}/c/")
 }
 
 /// A stable hash of a name or normalised directory, so that keys stay short whatever is in them.

@@ -237,7 +237,8 @@ impl Known {
         is_later && !self.untimed && !self.is_explained() && self.listed != self.listed_before
     }
 
-    /// The same, but not by a time at which it was opening the session, or letting go of it: that alone may move it.
+    /// Whether its list says that something was said without the layer since then, and not by a time at which it was
+    /// opening the session, or letting go of it: that alone may move it.
     pub fn has_moved_on_by_itself(&self) -> bool {
         let is_of = |listed| self.touched.iter().any(|stretch| is_within(listed, *stretch));
         self.has_moved_on() && !self.listed.is_some_and(is_of)

@@ -13,7 +13,7 @@ pub(super) struct Latest {
     pub(super) roster: Option<String>,
     /// The session's record.
     pub(super) record: String,
-    /// The same, read.
+    /// The session as its record says it.
     pub(super) session: Session,
 }
 

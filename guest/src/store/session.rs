@@ -179,7 +179,8 @@ impl Session {
         self.agents.get(agent).filter(|known| known.id == id).map_or(0, |known| known.heard)
     }
 
-    /// The same, or what it has heard there under another of its names, where that is more.
+    /// How many entries of the transcript an agent has heard in the session that it has by this id, or under another of
+    /// its names, where that is more.
     pub fn heard_under_any_name(&self, agent: &str, id: &str) -> u64 {
         let names = self.agents.get(agent).into_iter().flat_map(|known| known.called(agent));
         names.map(|name| self.heard_by(name, id)).max().unwrap_or_default()
@@ -192,7 +193,8 @@ impl Session {
         self.agent = Some(agent.to_owned());
     }
 
-    /// The same without it being with that agent.
+    /// Notes that an agent knows it by this id and has heard this many entries; it stays with the agent that it is
+    /// with.
     pub fn know_as(&mut self, agent: &str, id: &str, heard: u64) {
         let known = match self.agents.remove(agent) {
             Some(known) if known.id == id => Known { heard, ..known },

@@ -185,7 +185,7 @@ impl State {
         Cost::told(last.get())
     }
 
-    /// The same for a fork, which has not cost what its parent has.
+    /// The state of a fork, which has not cost what its parent has.
     #[must_use]
     pub fn without_cost(mut self) -> Self {
         self.others = self.others.into_iter().map(|(agent, other)| (agent, other.without_cost())).collect();

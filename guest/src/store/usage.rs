@@ -182,7 +182,7 @@ impl Usage {
         &self.days
     }
 
-    /// The same, for good.
+    /// Gives what was used on each day, with each agent, for good.
     pub fn into_days(self) -> Vec<Day> {
         self.days
     }

@@ -58,7 +58,7 @@ pub(super) fn failed(id: &str) -> String {
     ended(id, "failed")
 }
 
-/// The same as completed.
+/// The `update` member that ends this call as completed.
 pub(super) fn completed(id: &str) -> String {
     ended(id, "completed")
 }

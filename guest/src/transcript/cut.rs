@@ -63,7 +63,7 @@ impl Cut {
         Ok(rest.zip(Self::of(self.seq, &now.value)))
     }
 
-    /// The same of the entry as it is now.
+    /// What has been added to it since in the entry as it is now; none where nothing was.
     pub(super) fn rest_of(&self, entry: &Entry<'_>) -> Option<String> {
         match Since::of(&self.given, entry) {
             Since::Grown(rest) => Some(rest),

@@ -25,7 +25,7 @@ use said::{ASSISTANT, Contribution, said};
 const FIRST_STRETCH: u64 = 512;
 const MORE: u64 = 4;
 const READ: u32 = 256 * 1024;
-/// The same where only the first thing said is looked for.
+/// How many bytes are read at a time where only the first thing said is looked for.
 const FIRST_READ: u32 = 16 * 1024;
 /// So many entries are looked at for it before the last ones are.
 const FIRST_CONSIDERED: usize = 256;
@@ -49,7 +49,8 @@ pub fn is_any_said<S: Storage>(storage: &S, session: &Session, heard: u64) -> Re
     }
 }
 
-/// The same from this place on, read so many bytes at a time; not known where so many entries do not tell.
+/// Whether anything was said from this place on, read so many bytes at a time; not known where so many entries do not
+/// tell.
 fn is_any_said_from<S: Storage>(
     storage: &S,
     session: &Session,
@@ -90,7 +91,8 @@ pub fn digest<S: Storage>(storage: &S, session: &Session, heard: u64) -> Result<
     digest_for(storage, session, heard, None)
 }
 
-/// The same without what this one took part in, or said by itself.
+/// A content block (JSON) that tells what was said behind this position, as [`digest`] does, without what this one took
+/// part in, or said by itself.
 ///
 /// The last entries are read, and from further and further back, until what is told of them fills an account or all that is
 /// unheard was read. So the log is read four times as far back as what is told stands at most, and what is read is read once,

@@ -93,7 +93,7 @@ enum Behind {
     Written,
     /// Something that was said between turns, which may still grow.
     Growing,
-    /// The same, of which all that there is by now was shown.
+    /// Something that may still grow, of which all that there is by now was shown.
     Quiet,
 }
 
@@ -326,7 +326,8 @@ impl Elsewhere {
         true
     }
 
-    /// The same of what another's agent has said between turns, which may have been shown in part.
+    /// Takes in what another's agent has said between turns, which may have been shown in part; says whether that is
+    /// all of it.
     fn meet_words(&mut self, seq: u32, entry: &Entry<'_>, growing: Option<Growing>) -> bool {
         // Text alone grows.
         let growing = growing.filter(|_| plain_text(entry).is_some());

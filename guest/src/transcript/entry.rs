@@ -109,7 +109,8 @@ pub fn speakers(agent: &str, known: &Known) -> Vec<String> {
     known.taken().flat_map(|id| known.called(agent).map(move |name| speaker(name, id))).collect()
 }
 
-/// The same where the window is known that it is said in: a session of an agent's may be open in several of its programs.
+/// By what a speaker is known where the window is known that it is said in: a session of an agent's may be open in
+/// several of its programs.
 pub fn in_window(speaker: &str, window: &str) -> String {
     format!("{speaker}_{window}")
 }

@@ -91,7 +91,8 @@ impl LaidOut {
         heard_now(&parts, session)
     }
 
-    /// The same of somebody who had heard all of it, the session's own log up to this entry.
+    /// Where somebody stands in the transcript as the record has it now who had heard all of it as it was, the
+    /// session's own log up to this entry.
     pub fn carried_up_to(&self, seq: u32, session: &Session) -> u64 {
         if self.is_of(session) {
             return session.length_up_to(seq);

@@ -36,7 +36,7 @@ impl OpenCalls {
         }
     }
 
-    /// The same of one that was read.
+    /// Takes in a call update that has been read already.
     pub fn take(&mut self, update: &CallUpdate) {
         if let Some(change) = CallChange::by(update) {
             self.change(change);

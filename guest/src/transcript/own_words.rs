@@ -11,7 +11,7 @@ use crate::rpc::Object;
 pub const OPENING: &str = "[Earlier conversation of this session, restored for you";
 /// How the first line of an account may go on.
 pub const ONLY_LAST_PART: &str = "; only its last part fits here";
-/// The same for an agent that took part before.
+/// How the first line of an account may go on for an agent that took part before.
 pub const CONTINUATION: &str = "; this is what was said since you last took part";
 /// How the first line ends.
 pub const CONTEXT: &str = ". It is context, not a new request.]";
@@ -86,7 +86,8 @@ impl Stream {
         before + &behind.unwrap_or_default()
     }
 
-    /// The same, taken apart where an account begins: what comes behind it is another thing than what stood before.
+    /// Takes the next piece, and gives what may be shown, taken apart where an account begins: what comes behind it is
+    /// another thing than what stood before.
     pub fn feed_parted(&mut self, text: &str) -> Parted {
         let mut shown = Parted::default();
         let mut rest = std::mem::take(&mut self.held) + text;

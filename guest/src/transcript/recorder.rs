@@ -109,7 +109,8 @@ impl Recorder {
         Ok(self.overtaken.take())
     }
 
-    /// The same of what its own reads and writes have found of others since.
+    /// Returns the number behind which its own reads and writes have found that others have written, if they have since
+    /// it was last asked.
     pub fn take_found(&mut self) -> Option<u32> {
         self.overtaken.take()
     }
@@ -189,7 +190,7 @@ impl Recorder {
         }
     }
 
-    /// The same of a chunk that came with nothing else.
+    /// Adds a chunk of a message that came with nothing else; see [`Self::push_chunk`].
     pub fn push_chunk_alone(&mut self, time: i64, update: &str, mint: impl FnOnce() -> String) {
         let params = format!("{{\"update\":{update}}}");
         self.push_chunk(time, update, &Object::parse_or_empty(&params), mint);

@@ -8,7 +8,7 @@ use crate::rpc::{Object, text};
 pub enum Remark {
     /// A summary of what was said before.
     Summary,
-    /// The same, which is shown as what the agent has in mind.
+    /// A summary of what was said before, which is shown as what the agent has in mind.
     Snapshot,
     /// Something about the turn that it stands in.
     OfTurn,

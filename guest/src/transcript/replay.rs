@@ -83,7 +83,8 @@ impl Replay {
         Self::of(storage, session, Part::Conversation, start, &|_| true)
     }
 
-    /// The same of a part, for somebody to whom updates of these names are shown: others do not count as the last ones.
+    /// A replay of a part of that, for somebody to whom updates of these names are shown: others do not count as the
+    /// last ones.
     pub fn of<S: Storage>(
         storage: &S,
         session: &Session,
@@ -210,7 +211,8 @@ impl Replay {
         Ok(Progress::Entries(given.into_iter().map(|given| (given.after, given.text)).collect()))
     }
 
-    /// The same without the positions; `None` at the end.
+    /// The next few entries without their positions, about as many bytes of them as there is room for; `None` at the
+    /// end.
     pub fn next_texts<S: Storage>(&mut self, storage: &S, room: u32) -> Result<Option<Vec<String>>> {
         let given = self.read_on(storage, room, |_| ())?;
         Ok((!given.is_empty()).then(|| given.into_iter().map(|given| given.text).collect()))

@@ -105,7 +105,7 @@ impl Retold {
         Self::from(storage, session, agent, Whereabouts::default())
     }
 
-    /// The same from a place on, of what the transcript held at another time.
+    /// Follows, from a place on, what the session's transcript held at another time of what this agent took part in.
     pub fn from<S: Storage>(storage: &S, session: &Session, agent: &str, place: Whereabouts) -> Result<Self> {
         let Whereabouts { passed, end } = place;
         let mut exchanges = Exchanges::of(storage, session, agent, end)?;
@@ -234,7 +234,8 @@ impl Retold {
             })
     }
 
-    /// The same of what the user says in the exchange that is being said again, or in the next.
+    /// Takes what the user says in the exchange that is being said again, or in the next, from what is left of the
+    /// transcript; says whether it is there.
     fn passes_prompt<S: Storage>(&mut self, said: &Said, storage: &S) -> Result<bool> {
         let (goes_on, may_be_torn) = (self.run.goes_on, self.is_torn && self.at == 0);
         let passes = |exchange: &mut Exchange| match said {

@@ -153,7 +153,7 @@ impl ToldCalls {
         self.take(&CallUpdate::read(update)?, update)
     }
 
-    /// The same of one that was read.
+    /// Takes in a call update that has been read already; see [`Self::told`].
     pub fn take(&mut self, read: &CallUpdate, update: &str) -> Option<String> {
         let call = self.call(read.id.clone())?;
         if let Some(is_open) = read.is_open {

@@ -18,7 +18,7 @@ pub(super) fn of_command(program: &OsStr, arguments: &[OsString]) -> String {
     of_words(&program.to_string_lossy(), &words, MOST_LAUNCHERS)
 }
 
-/// The same of the words of a command line.
+/// The name of what the words of a command line start.
 fn of_words(program: &str, arguments: &[&str], most: usize) -> String {
     let file = file_name(program);
     let Some(launcher) = Launcher::named(file).filter(|_| most > 0) else { return file.to_owned() };
@@ -38,7 +38,7 @@ fn of_words(program: &str, arguments: &[&str], most: usize) -> String {
     }
 }
 
-/// The same of what an interpreter of command lines is given: the last command in there, or a script.
+/// The name of what an interpreter of command lines is given: the last command in there, or a script.
 fn of_command_line(arguments: &[&str], most: usize) -> Option<String> {
     let at = arguments.iter().position(|word| !word.starts_with('-'))?;
     let is_line = arguments[..at].iter().any(|option| !option.starts_with("--") && option.ends_with('c'));

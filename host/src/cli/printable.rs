@@ -54,8 +54,8 @@ fn escape(character: char, into: &mut String) {
     }
 }
 
-/// The same, cut to so many columns of a terminal, in which those of Chinese, Japanese and Korean take two, and to as many
-/// characters.
+/// One line of such text, cut to so many columns of a terminal, in which those of Chinese, Japanese and Korean take
+/// two, and to as many characters.
 pub(super) fn shortened(text: &str, most: usize) -> Cow<'_, str> {
     // Of what is cut off anyway only so much is looked at.
     let end = text.char_indices().nth(most).map_or(text.len(), |(end, _)| end);
@@ -77,7 +77,7 @@ pub(super) fn columns(text: &str) -> usize {
     text.width()
 }
 
-/// The same, filled up with spaces to so many columns.
+/// This text, filled up with spaces to so many columns.
 pub(super) fn padded(text: &str, to: usize) -> String {
     format!("{text}{:1$}", "", to.saturating_sub(columns(text)))
 }

@@ -66,7 +66,7 @@ impl StoreOptions {
         self.open()
     }
 
-    /// The same for long work, beside which others go on with theirs.
+    /// Opens a store that must be there already for long work, beside which others go on with theirs.
     pub(super) fn open_existing_beside_others(&self) -> anyhow::Result<Sqlite> {
         self.check_exists()?;
         Ok(self.builder()?.gives_way().build()?)

@@ -39,7 +39,7 @@ impl<S: storage::Host + Send + 'static> Instance<'_, S> {
         self.exports.acp_sessions_sessions().call_read_transcript(&mut self.store, session_id, after, limit)
     }
 
-    /// The same of what was taken out of its conversation.
+    /// Part of what was taken out of a session's conversation.
     pub(crate) fn read_set_aside(
         &mut self,
         session_id: &str,

@@ -82,7 +82,7 @@ fn said_in(output: ChildStdout) -> Option<Vec<u8>> {
     receiver.recv_timeout(WITHIN).ok().flatten()
 }
 
-/// The same as text, without the line feed at its end.
+/// What git prints when it is run so in a folder, as text without the line feed at its end; none where it fails.
 pub(super) fn git_text(folder: &Path, words: &[&str]) -> Option<String> {
     let mut said = String::from_utf8(git(folder, words)?).ok()?;
     if said.ends_with('\n') {

@@ -15,7 +15,8 @@ pub(super) enum AgentsCopy {
     Gone { at: i64 },
     /// It was not looked at: something may have been said in it before, which that time says nothing of.
     Unseen,
-    /// The same, because somebody else was at work in the session when it was opened: the next load looks at it.
+    /// It was not looked at, because somebody else was at work in the session when it was opened: the next load looks
+    /// at it.
     PutOff,
     /// It was not looked at, and its agent does not tell it while it has it open.
     Untold,

@@ -143,7 +143,7 @@ enum Comparing {
     NowIfEver,
     /// It is not compared, though it may have more: somebody else is at work in the session, or was until a moment ago.
     PutOff,
-    /// The same; it only shows what the agent knows.
+    /// It is not compared for the same reason, and only shows what the agent knows.
     Overheard,
 }
 

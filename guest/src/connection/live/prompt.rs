@@ -196,7 +196,8 @@ impl LiveSession {
         }
     }
 
-    /// The same where it is known behind which number others have written, if they have.
+    /// Notes that others have written behind this number, if they have: neither has the agent heard it nor was the
+    /// client shown it.
     pub(super) fn note_overtaken(&mut self, behind: Option<u32>) {
         if let Some(behind) = behind {
             self.in_step.change().written_behind(behind);
@@ -222,7 +223,7 @@ impl LiveSession {
         Ok(account.map(|account| (from, account)))
     }
 
-    /// The same behind a place, of which the agent has told so many entries by itself.
+    /// An account of what was said behind a place and this agent was not told; it has told so many entries by itself.
     pub(super) fn account_from<S: Storage, E: Environment>(
         &self,
         from: Untold,

@@ -39,7 +39,7 @@ pub(super) struct Spending {
     context: Option<(u64, u64)>,
     /// What the store has not, of the present.
     fresh: Used,
-    /// The same of before.
+    /// What the store has not, of before.
     earlier: Used,
     is_dirty: bool,
 }

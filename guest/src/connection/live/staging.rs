@@ -50,7 +50,7 @@ pub(super) struct Staging {
     speaker: String,
     recorder: Recorder,
     hush: Hush,
-    /// The same of what it replays as its own.
+    /// Keeps the layer's own words out of what it replays as its own.
     quote: Quote,
     /// The last that was recorded is something the user said.
     is_user_speaking: bool,
@@ -169,14 +169,14 @@ impl Staging {
         Ok(recorded)
     }
 
-    /// The same of one that this notification has.
+    /// Records what this notification tells; says what of it that is.
     fn record_line<S: Storage, E: Environment>(&mut self, line: &str, cx: &Cx<'_, S, E>) -> Result<Recorded> {
         let message = Object::parse_or_empty(line);
         let params = message.get_object("params");
         Update::read(line, &params).map_or_else(|| Ok(Recorded::default()), |update| self.record_one(&update, cx))
     }
 
-    /// The same of one that says one thing.
+    /// Records an update that says one thing; says what of it that is.
     fn record_one<S: Storage, E: Environment>(&mut self, update: &Update<'_>, cx: &Cx<'_, S, E>) -> Result<Recorded> {
         let remark = remark_of(update);
         let may_be_users = matches!(remark, Some(Remark::Hidden | Remark::Snapshot | Remark::Stopped));
@@ -369,7 +369,7 @@ impl Staging {
         Some(rest)
     }
 
-    /// The same of the agent's.
+    /// The agent's message is at its end: what was held back of it was the agent's, if it was not the layer's.
     fn end_agents<S: Storage, E: Environment>(&mut self, cx: &Cx<'_, S, E>) -> Option<String> {
         let rest = self.quote.finish()?;
         self.recorder.push_chunk_alone(cx.now(), &rest, || cx.message_id());

@@ -55,7 +55,7 @@ impl LiveSession {
         }
     }
 
-    /// The same of an update in which there is no account.
+    /// Whether the agent tells by this update, in which there is no account, what it had as it opened the session.
     fn is_known_late<S: Storage, E: Environment>(&mut self, update: &Update<'_>, cx: &mut Cx<'_, S, E>) -> bool {
         let is_echo = update.kind == UpdateKind::UserChunk && self.is_echo(update);
         let id = match &self.phase {
@@ -86,7 +86,7 @@ impl LiveSession {
         self.say_after_all(&held, cx);
     }
 
-    /// The same where nothing has come for so long that nothing more will.
+    /// Ends such a replay where nothing has come for so long that nothing more will.
     pub(in crate::connection) fn late_replay_overdue<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         if self.late_replay.is_overdue(cx.now()) {
             self.end_late_replay(cx);

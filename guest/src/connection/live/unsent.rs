@@ -86,7 +86,8 @@ impl LiveSession {
         self.unsent.begun.push(Begun { message_id: unsent.message_id, key: unsent.key });
     }
 
-    /// The same of one that an instance has begun which was lost.
+    /// The turn of a prompt was begun by an instance that was lost: what writes it to the log takes it from where it
+    /// has waited.
     pub(super) fn unsent_has_begun(&mut self, message_id: String, key: String) {
         self.unsent.begun.retain(|begun| begun.key != key);
         self.unsent.begun.push(Begun { message_id, key });
@@ -158,7 +159,8 @@ impl LiveSession {
         }
     }
 
-    /// The same again where its mark says something that it was not written with its log, or could not be.
+    /// Says again what is being done in it where its mark says something that it was not written with its log, or could
+    /// not be.
     pub(in crate::connection) fn look_at_state<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         if self.unsent.said != ActivityState::Idle || matches!(self.phase, Phase::Opening(_)) || self.unsent.is_any() {
             self.say_state(cx);

@@ -256,7 +256,7 @@ impl LiveSession {
         self.end_quote(cx);
     }
 
-    /// The same of what the agent said as its own.
+    /// Shows what was held back of what the agent said as its own, and was not the layer's.
     fn end_quote<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         let Some(rest) = self.quote.finish() else { return };
         self.recorder.push_chunk_alone(cx.now(), &rest, || cx.message_id());
@@ -266,7 +266,7 @@ impl LiveSession {
         }
     }
 
-    /// The same of what it said as the user's.
+    /// Shows what was held back of what it said as the user's, and was not the layer's.
     fn end_hush<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         let rest = self.hush.finish();
         if rest.is_empty() {

@@ -36,7 +36,8 @@ impl LiveSession {
         result
     }
 
-    /// The same where it may wait: not while the store is to be left alone because it failed. Says whether all is written.
+    /// Writes what waits, where it may wait: not while the store is to be left alone because it failed. Says whether
+    /// all is written.
     pub(in crate::connection) fn write_if_due<S: Storage, E: Environment>(
         &mut self,
         cx: &mut Cx<'_, S, E>,
@@ -46,7 +47,8 @@ impl LiveSession {
         self.failing.as_ref().is_none_or(|failing| failing.is_due(cx.now())) && self.write(cx, close).is_ok()
     }
 
-    /// The same where what is there is to be looked at, which can be done though nothing can be written. Says whether all is written.
+    /// Writes what waits, where what is there is to be looked at, which can be done though nothing can be written. Says
+    /// whether all is written.
     pub(in crate::connection) fn write_if_possible<S: Storage, E: Environment>(
         &mut self,
         cx: &mut Cx<'_, S, E>,

@@ -119,7 +119,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         key.id().is_none() || kept == memo.as_ref()
     }
 
-    /// The same for what makes a session: it is there before what follows is carried out.
+    /// Takes in the session that this makes: it is there before what follows is carried out.
     pub(super) fn insert_made(
         &mut self,
         make: impl FnOnce(&mut Cx<'_, S, E>) -> Result<LiveSession, RpcError>,

@@ -49,7 +49,7 @@ impl FolderNotes {
         self.take(|waiting| waiting.is_due(now))
     }
 
-    /// The same, whether or not it is time: the connection may be about to end.
+    /// All that the host is to be asked about, whether or not it is time: the connection may be about to end.
     pub(super) fn take_last(&mut self) -> Vec<Waiting> {
         self.take(|_| true)
     }

@@ -14,7 +14,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
         self.ask_about(due, now);
     }
 
-    /// The same, whether or not it is time: the connection may be about to end.
+    /// Asks about all directories, and notes what is known, whether or not it is time: the connection may be about to
+    /// end.
     pub(super) fn note_last_folders(&mut self) {
         let last = self.connection.folders.take_last();
         if !last.is_empty() {

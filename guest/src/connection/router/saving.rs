@@ -16,7 +16,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         }
     }
 
-    /// The same where it is said in a session, whose client is told too.
+    /// Tells the host, once, that what is said in a session is not recorded; its client is told too.
     pub(super) fn not_saved(&mut self, session: Key, reason: &str) {
         self.not_recorded(reason);
         if self.connection.told_unsaved.is_some() {

@@ -60,7 +60,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         }
     }
 
-    /// The same of all that wait, whatever their parents know.
+    /// Says in the lists of the parents of all that wait that the user is waited for, whatever they know of it.
     pub(super) fn tell_parents_who_waits(&mut self) {
         let waiting = self.connection.sessions.values().filter(|session| session.awaits_user());
         let parents: Vec<Key> =

@@ -105,7 +105,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         true
     }
 
-    /// The same while lines keep coming, and what has grown large at once.
+    /// Writes what is due while lines keep coming, and what has grown large at once.
     pub(crate) fn flush_full(&mut self) {
         let now = self.now();
         if self.write_due(now) {

@@ -62,7 +62,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
         self.look_for_left(|store, looker| given_back::give_back(store, id, looker, now));
     }
 
-    /// The same of all sessions.
+    /// What was left waiting for any session by a process that is gone, or an instance that was lost, is a part of that
+    /// session.
     pub(super) fn give_back_all_unsent(&mut self, now: i64) {
         self.look_for_left(|store, looker| given_back::sweep(store, looker, now));
     }

@@ -160,7 +160,8 @@ pub fn align(log: &[Turn], replay: &[Turn]) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// The same where of turns that go with one of the replay equally well the last is it: what is told is what was said last.
+/// The turns that are the same, in order, as indices into both; of several that go with one of the replay equally well
+/// it is the last: what is told is what was said last.
 pub(super) fn align_last(log: &[Turn], replay: &[Turn]) -> Vec<(usize, usize)> {
     let sides = Sides::of(log, replay);
     let mut pairs = Vec::new();

@@ -170,13 +170,13 @@ impl<'a> Search<'a> {
         is_whole.then_some(end)
     }
 
-    /// The same of a command behind what is told as it was: whatever the agent tells as its prompt.
+    /// The end of the turns that tell a command behind what is told as it was: whatever the agent tells as its prompt.
     fn behind_same(&self, first: usize) -> Option<(usize, usize)> {
         let place = self.place_behind(first)?;
         self.told_otherwise(first, place, |end, is_telling| is_telling || self.told_behind(end) == Some(place + 1))
     }
 
-    /// The same of a command before what is told as it was.
+    /// The end of the turns that tell a command before what is told as it was.
     fn before_same(&self, first: usize) -> Option<(usize, usize)> {
         let place = (first..self.its.len()).find_map(|at| self.told[at])?.checked_sub(1)?;
         let is_free = self.told[..first].iter().rev().find_map(|told| *told).is_none_or(|before| before < place);

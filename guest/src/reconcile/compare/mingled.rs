@@ -400,8 +400,8 @@ impl Said {
         self.turns += 1;
     }
 
-    /// The same of a turn of the log: where it did not come to its end, the agent need not tell what was answered, nor the prompt, if
-    /// it tells fewer of those.
+    /// Adds a turn of the log: where it did not come to its end, the agent need not tell what was answered, nor the
+    /// prompt, if it tells fewer of those.
     pub(super) fn add_ours(&mut self, turn: &Turn, has_end: bool, is_queued: bool, untold: &BTreeSet<Sum>) {
         let told = self.told;
         self.add(turn, &[turn.user]);

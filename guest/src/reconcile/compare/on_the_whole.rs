@@ -51,7 +51,7 @@ fn alike(log: &[Turn], turns: &[usize], replay: &[Turn]) -> usize {
     turns.iter().zip(replay).take_while(|(at, theirs)| log[**at].said() == theirs.said()).count()
 }
 
-/// The same, but for those that are one to readers with others behind them.
+/// With how many of these turns the replay begins, but for those that are one to readers with others behind them.
 fn alike_apart(log: &[Turn], turns: &[usize], replay: &[Turn]) -> usize {
     let alike = alike(log, turns, replay);
     (0..=alike).rev().find(|alike| is_apart(&turns[*alike..], log)).unwrap_or_default()

@@ -50,7 +50,7 @@ impl Apart {
         self.joined_as(&[])
     }
 
-    /// The same, to look at, and what it is made of.
+    /// The turns joined so, to look at, and what they are made of.
     pub(in crate::reconcile) fn as_joined(&self) -> (Cow<'_, [Turn]>, Asides) {
         if self.asides.is_empty() {
             return (Cow::Borrowed(&self.turns), Asides::default());

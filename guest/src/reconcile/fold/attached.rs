@@ -117,7 +117,7 @@ impl AttachedPrompts {
         self.prompts.iter().any(|prompt| Sum::of(&prompt.text()) == said)
     }
 
-    /// The same of prompts behind whose last words something was attached.
+    /// Whether this was said in a prompt behind whose last words something was attached.
     pub(super) fn is_prompt_with_more(&self, said: Sum) -> bool {
         let has_more = |prompt: &&Prompt| prompt.letters.last().is_some_and(String::is_empty);
         self.prompts.iter().filter(has_more).any(|prompt| Sum::of(&prompt.text()) == said)

@@ -18,7 +18,7 @@ pub(in crate::reconcile) enum Event<'a> {
     Prompt { blocks: Vec<&'a RawValue>, with: Option<(String, String)> },
     /// A part of this message of the user.
     User { message: Option<&'a str>, content: Option<&'a RawValue> },
-    /// The same of what is told as the user's and is for the agent alone.
+    /// A part of a message that is told as the user's and is for the agent alone.
     ForAgent { message: Option<&'a str>, content: &'a RawValue },
     /// Something that is told as the user's and that no user has said, or only by chance.
     Remark { remark: Remark, message: Option<&'a str>, content: Option<&'a RawValue> },
@@ -26,7 +26,7 @@ pub(in crate::reconcile) enum Event<'a> {
     Agent { message: Option<&'a str>, content: Option<&'a RawValue> },
     /// The agent has compacted what was said before.
     Compaction,
-    /// The same, told as a tool call of this id: it may fail.
+    /// The agent compacts what was said before, told as a tool call of this id: it may fail.
     Compacting { call: Option<&'a str> },
     /// The tool call of this id has failed.
     Failed { call: &'a str },

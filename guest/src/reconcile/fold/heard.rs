@@ -25,7 +25,8 @@ const LONGEST_BEFORE: usize = 16 * 1024;
 pub(super) struct Heard {
     /// What the user said.
     said: String,
-    /// The same with what is told among it of what clients have said in their prompts to the agent alone, if anything is.
+    /// What the user said with what is told among it of what clients have said in their prompts to the agent alone, if
+    /// anything is.
     all: Option<String>,
     /// What stands in both for the addresses of images, and what these are.
     addresses: BTreeMap<String, Sum>,

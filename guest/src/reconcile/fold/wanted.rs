@@ -31,15 +31,16 @@ pub(super) enum Wanted {
 pub(super) struct Beside {
     /// The answers of the transcript to what a user said, and whether each had come to its end.
     answers: BTreeMap<Sum, Vec<(Sum, bool)>>,
-    /// The same of turns before the agent went on with them by itself.
+    /// The answers of turns to what a user said, before the agent went on with them by itself.
     gone_on: BTreeMap<Sum, Vec<Sum>>,
     /// It is to be known of these whether they are the beginning or the end of a turn.
     halves: Vec<Half>,
-    /// The same of prompts that stand one behind the other without an answer: what they are together, and which they are.
+    /// Prompts of which that is to be known that stand one behind the other without an answer: what they are together,
+    /// and which they are.
     joined: Vec<(Sum, Vec<Half>)>,
     /// What the user said to the agent: a message may be put together of it.
     pieces: Pieces,
-    /// The same in turns through the layer of which the transcript has an answer, or a part of one.
+    /// What the user said in turns through the layer of which the transcript has an answer, or a part of one.
     answered: BTreeSet<Sum>,
     unanswered: Box<Unanswered>,
     /// What the transcript has more of turns that have gone by: it may be the end of a later one.
@@ -155,7 +156,8 @@ impl Wanted {
         self.all_unanswered().map(|all| all.prompts.all_of(message)).unwrap_or_default()
     }
 
-    /// The same of prompts that were answered as well: of those the agent may have nothing else, either.
+    /// The prompts that this is, one or several, that were answered as well: of those the agent may have nothing else,
+    /// either.
     pub(super) fn alone(&self, message: &str) -> Vec<Sum> {
         let Self::Beside(Beside { pieces, answered, unanswered, .. }) = self else { return Vec::new() };
         let prompts = pieces.all_of(message);

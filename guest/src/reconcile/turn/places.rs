@@ -65,7 +65,7 @@ impl Places {
         self.more.as_ref().map_or(0, |more| more.mended)
     }
 
-    /// The same, begun and ended there.
+    /// These places, of a turn that was begun and has ended there.
     #[must_use]
     pub(in crate::reconcile) fn had_between(mut self, begun_at: u64, ended_at: u64) -> Self {
         let (late, mended) = (self.start().saturating_sub(begun_at), self.end().saturating_sub(ended_at));

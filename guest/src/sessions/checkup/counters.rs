@@ -37,13 +37,13 @@ impl<S: Storage> Pass<'_, S> {
     }
 
     fn has_sessions(&self) -> Result<bool> {
-        let page = self.store.storage().scan("s/", &keys::range_end("s/"), false, ONE)?;
+        let page = self.store.storage().scan(keys::SESSIONS, &keys::range_end(keys::SESSIONS), false, ONE)?;
         Ok(!page.entries.is_empty())
     }
 
     /// The highest that the index of changes has.
     fn highest_revision(&self) -> Result<u64> {
-        let page = self.store.storage().scan("t/", &keys::range_end("t/"), true, ONE)?;
+        let page = self.store.storage().scan(keys::CHANGES, &keys::range_end(keys::CHANGES), true, ONE)?;
         let key = page.entries.first().map(|entry| entry.key.as_str()).unwrap_or_default();
         Ok(key.split('/').nth(1).and_then(|number| number.parse().ok()).unwrap_or(0))
     }

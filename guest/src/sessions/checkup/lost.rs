@@ -14,7 +14,7 @@ use crate::store::{Changed, Decision, Row, Session, keys};
 impl<S: Storage> Pass<'_, S> {
     /// Looks at a batch of list rows behind this key; sessions that have rows and no record that can be read get one.
     pub(super) fn rows(&mut self, behind: &str) -> Result<Option<String>> {
-        let (start, end) = ("i/", keys::range_end("i/"));
+        let (start, end) = (keys::ROWS, keys::range_end(keys::ROWS));
         let page = self.store.storage().scan(&after(behind, start), &end, false, BATCH)?;
         let last = page.entries.last().map(|entry| entry.key.clone());
         for entry in page.entries {
@@ -74,7 +74,12 @@ impl<S: Storage> Pass<'_, S> {
     /// Looks at a batch of records behind this key; those that cannot be read, and of which nothing else is known, go, and
     /// those that are not as they were written are from now on as they can be read.
     pub(super) fn unread(&mut self, behind: &str) -> Result<Option<String>> {
-        let page = self.store.storage().scan(&after(behind, "s/"), &keys::range_end("s/"), false, BATCH)?;
+        let page = self.store.storage().scan(
+            &after(behind, keys::SESSIONS),
+            &keys::range_end(keys::SESSIONS),
+            false,
+            BATCH,
+        )?;
         let last = page.entries.last().map(|entry| entry.key.clone());
         for entry in page.entries {
             let id = id_of(&entry.key);

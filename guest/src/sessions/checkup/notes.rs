@@ -1,5 +1,7 @@
 //! What is kept beside the sessions' records: each record of the layer's own says something that can be read.
 
+use std::iter;
+
 use super::fault::{Fault, Mending};
 use super::pass::{Pass, Wrong};
 use super::{BATCH, after, last_id};
@@ -8,19 +10,24 @@ use crate::sessions::{folders, open_marks, unsent};
 use crate::storage::{Entry, Result, Storage, StorageError, Write};
 use crate::store::{Decision, Departure, Removals, State, Usage, keys};
 
-/// The records beside those of sessions and indexes stand in these ranges.
-const RANGES: [(&str, &str); 6] =
-    [("", "e/"), ("e/~", "i/"), ("i/~", "p/"), ("p/~", "s/"), ("s/~", "t/"), ("t/~", "\u{7f}")];
+/// Where the records of sessions and the indexes are, which are looked at by themselves; in the order of their keys.
+const OTHERS: [&str; 5] = [keys::UNPROMPTED, keys::ROWS, keys::SUBAGENTS, keys::SESSIONS, keys::CHANGES];
+
+/// The ranges between those, in which the records stand that are kept beside them.
+fn ranges() -> impl Iterator<Item = (String, &'static str)> {
+    let starts = iter::once(String::new()).chain(OTHERS.into_iter().map(keys::range_end));
+    starts.zip(OTHERS.into_iter().chain(["\u{7f}"]))
+}
 
 impl<S: Storage> Pass<'_, S> {
     /// Looks at a batch of them behind this key; returns the last one's key, or none when there are no more.
     pub(super) fn notes(&mut self, behind: &str) -> Result<Option<String>> {
-        for (start, end) in RANGES {
+        for (start, end) in ranges() {
             if behind >= end {
                 continue;
             }
-            let page =
-                self.store.storage().scan(after(behind, start).max(start.to_owned()).as_str(), end, false, BATCH)?;
+            let start = after(behind, &start).max(start);
+            let page = self.store.storage().scan(&start, end, false, BATCH)?;
             let Some(last) = page.entries.last().map(|entry| entry.key.clone()) else { continue };
             for entry in page.entries {
                 let mut entry = Some(entry);
@@ -50,19 +57,21 @@ impl<S: Storage> Pass<'_, S> {
         let (is_right, fault, write) = match (kind, rest) {
             // They are looked at by themselves, or any text will do.
             (keys::REVISION | keys::LAYOUT | keys::ROSTER | keys::IDENTITY, "") => return Ok(()),
-            ("l/", _) => return self.holders(key, value),
-            ("a/", _) => return self.mapping(key, value),
+            (keys::SHARES, _) => return self.holders(key, value),
+            (keys::AGENT_SESSIONS, _) => return self.mapping(key, value),
             (keys::CONNECTIONS, "") => (value.parse::<u64>().is_ok(), Fault::Note, put("0")),
-            ("b/" | "c/" | "d/" | "n/", _) => (is_number, Fault::Note, remove()),
+            (keys::HABITS | keys::HEARTBEATS | keys::PENDING_DELETES | keys::AGENT_LISTS, _) => {
+                (is_number, Fault::Note, remove())
+            }
             // Whatever stands there, it says that the session is deleted.
-            ("x/" | "y/" | "w/", _) => (is_number, Fault::Note, put("0")),
-            ("o/", _) => (open_marks::read_mark(value).is_some(), Fault::Note, remove()),
+            (keys::TOMBSTONES | keys::AGENT_TOMBSTONES | keys::STAGINGS, _) => (is_number, Fault::Note, put("0")),
+            (keys::OPEN_MARKS, _) => (open_marks::read_mark(value).is_some(), Fault::Note, remove()),
             (keys::UNSENT, _) => (unsent::is_readable(value), Fault::Note, remove()),
             (keys::DEPARTURES, _) => (Departure::parse(value).is_some(), Fault::Note, remove()),
-            ("f/", _) => (folders::is_note(value), Fault::Note, remove()),
-            ("g/", _) if self.is_of_nobody(key, value, Fault::StateStray)? => return Ok(()),
+            (keys::FOLDERS, _) => (folders::is_note(value), Fault::Note, remove()),
+            (keys::STATES, _) if self.is_of_nobody(key, value, Fault::StateStray)? => return Ok(()),
             (keys::USAGES, _) if self.is_of_nobody(key, value, Fault::UsageStray)? => return Ok(()),
-            ("g/", _) => match State::parse(value) {
+            (keys::STATES, _) => match State::parse(value) {
                 Ok(state) => (checksum::is_sound(value), Fault::Altered, put(&state.to_text())),
                 Err(_) => (false, Fault::State, remove()),
             },
@@ -70,7 +79,7 @@ impl<S: Storage> Pass<'_, S> {
                 Ok(usage) => (checksum::is_sound(value), Fault::Altered, put(&usage.to_text())),
                 Err(_) => (false, Fault::Usage, remove()),
             },
-            ("q/", _) => (Removals::read_start(value).is_some(), Fault::Note, self.removal_anew(key)?),
+            (keys::REMOVALS, _) => (Removals::read_start(value).is_some(), Fault::Note, self.removal_anew(key)?),
             _ => (false, Fault::Unknown, remove()),
         };
         let is_key = kind == key.as_str() || rest.split('/').all(keys::is_encoded);

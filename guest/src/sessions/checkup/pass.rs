@@ -77,7 +77,7 @@ impl<'a, S: Storage> Pass<'a, S> {
         self.is_put_right(wrong).map(drop)
     }
 
-    /// The same; whether anything was put right.
+    /// Notes what is wrong, and puts it right as far as that is wanted; says whether anything was put right.
     pub(super) fn is_put_right(&mut self, wrong: Wrong) -> Result<bool> {
         let Wrong { faults, expected, writes } = wrong;
         if faults.is_empty() {

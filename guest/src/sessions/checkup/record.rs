@@ -35,7 +35,7 @@ impl Record {
 
 /// The id of the session that a record's key is of.
 pub(super) fn id_of(key: &str) -> Option<String> {
-    key.strip_prefix("s/").and_then(keys::decode)
+    key.strip_prefix(keys::SESSIONS).and_then(keys::decode)
 }
 
 impl<S: Storage> Pass<'_, S> {

@@ -19,7 +19,12 @@ impl<S: Storage> Pass<'_, S> {
     /// Looks at some of the sessions behind this key; returns where to go on.
     pub(super) fn sessions(&mut self, behind: &str, limit: u32) -> Result<Stage> {
         let bounds = Bounds { limit: limit.clamp(1, BATCH.limit), ..BATCH };
-        let page = self.store.storage().scan(&after(behind, "s/"), &keys::range_end("s/"), false, bounds)?;
+        let page = self.store.storage().scan(
+            &after(behind, keys::SESSIONS),
+            &keys::range_end(keys::SESSIONS),
+            false,
+            bounds,
+        )?;
         let last = page.entries.last().filter(|_| page.more).map(|entry| entry.key.clone());
         let mut behind = behind.to_owned();
         for entry in page.entries {

@@ -9,7 +9,7 @@ use crate::storage::{Entry, RecordPage, Result, Storage, Write};
 use crate::store::{Row, keys};
 
 /// Where index entries are.
-const INDEXES: [&str; 4] = ["e/", "i/", "p/", "t/"];
+const INDEXES: [&str; 4] = [keys::UNPROMPTED, keys::ROWS, keys::SUBAGENTS, keys::CHANGES];
 
 impl<S: Storage> Pass<'_, S> {
     /// Looks at a batch of index entries behind this key for those that no record stands for; returns the last one's key,

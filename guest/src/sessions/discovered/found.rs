@@ -9,7 +9,7 @@ pub enum Found {
     New,
     /// One that was listed before.
     Known,
-    /// The same, in which the agent has not followed all that was done here.
+    /// One that was listed before, in which the agent has not followed all that was done here.
     Behind {
         /// The session.
         id: String,

@@ -166,7 +166,7 @@ impl<'a, S: Storage> Gather<'a, S> {
         head.revision <= self.started && self.filter.admits_row(head, recency)
     }
 
-    /// The same of a row of which perhaps only the beginning was read.
+    /// Whether a row is to be shown of which perhaps only the beginning was read.
     fn admits_found(&self, found: &Found) -> bool {
         let stands = found.place().map(|(recency, _)| recency);
         found.head().zip(stands).is_some_and(|(head, recency)| self.admits(&head, recency))

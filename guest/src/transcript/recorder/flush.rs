@@ -70,7 +70,8 @@ impl Recorder {
         self.flush_with_end(store, durability, |before, _, expected, writes| decide(before, expected, writes))
     }
 
-    /// The same for whom it matters how long the log is after the commit: `decide` gets its end as well.
+    /// Writes what waits and changes the session's record, as [`Self::flush_with`] does, for whom it matters how long
+    /// the log is after the commit: `decide` gets its end as well.
     pub fn flush_with_end<S: Storage>(
         &mut self,
         store: &Store<S>,

@@ -287,7 +287,7 @@ impl Passage {
         is_next
     }
 
-    /// The same, wherever it comes in what is left.
+    /// Takes what comes next wherever it comes in what is left, with all before it; says whether it does.
     pub(super) fn pass_with_all_before(&mut self, said: &str) -> bool {
         let at = self.left().find(said);
         self.told += at.map_or(0, |at| at + said.len());

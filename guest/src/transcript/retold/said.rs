@@ -15,7 +15,7 @@ pub(super) type Print = u64;
 #[derive(Debug)]
 pub(super) enum Said {
     User(String),
-    /// The same of what is told as the user's and is for the agent alone.
+    /// What is told as the user's and is for the agent alone.
     ForAgent(String),
     /// Something else than text.
     Attached(Print),

@@ -93,7 +93,7 @@ impl TakenOver {
         Some(Cow::Owned(with_text(&entry, rest)))
     }
 
-    /// The same of what an entry says of the tool call of this id.
+    /// What is new of what an entry says of the tool call of this id; none where nothing is.
     fn new_of_call<'e>(&mut self, id: &str, update: &str, entry: &Entry<'_>, text: &'e str) -> Option<Cow<'e, str>> {
         let all = Some(Cow::Borrowed(text));
         let Some(known) = self.told.calls.get_mut(id) else { return all };

@@ -100,7 +100,7 @@ impl Sqlite {
         again(|| of_one_state(&mut self.connection, &read))
     }
 
-    /// The same, with the memory that searches have.
+    /// Reads that belong together see one state of the store, and have the memory that searches have.
     fn search<T>(&mut self, read: impl Fn(&Connection, &mut OwnerNames) -> Result<T>) -> Result<T> {
         self.look_for_room();
         self.search_memory.take(&self.connection, Instant::now())?;

@@ -157,7 +157,8 @@ fn remedy(file: &Path) -> String {
     format!("acp-sessions doctor --store {} says what can be saved", quoted(&file.to_string_lossy()))
 }
 
-/// The same behind a text, if it is the file that SQLite cannot make anything of.
+/// Which command says what is wrong with the store, behind a text, if it is the file that SQLite cannot make anything
+/// of.
 fn remedy_of_damage(file: &Path, cause: &rusqlite::Error) -> String {
     if kind::is_damage(cause) { format!(": {}", remedy(file)) } else { String::new() }
 }

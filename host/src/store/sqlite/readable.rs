@@ -12,7 +12,7 @@ pub(super) fn readable(row: &Row<'_>, column: usize) -> rusqlite::Result<String>
     Ok(text(row.get_ref(column)?).into_owned())
 }
 
-/// The same of a value.
+/// A value's text, with U+FFFD for whatever is none.
 pub(super) fn text(value: ValueRef<'_>) -> Cow<'_, str> {
     match value {
         // Nearly all of it is text, which is sooner told than where text ends.

@@ -31,7 +31,8 @@ impl BehindAnswer {
         self.push_as(Held::Update, line)
     }
 
-    /// The same of what comes behind the end of the history that the agent tells, and so is no part of that.
+    /// Holds what comes behind the end of the history that the agent tells, and so is no part of that. Says whether
+    /// this is the first that does not find room.
     pub(super) fn push_behind(&mut self, line: &str) -> bool {
         self.push_as(Held::Behind, line)
     }
@@ -47,7 +48,7 @@ impl BehindAnswer {
         !has_room
     }
 
-    /// The same of what the transcript may have.
+    /// Holds a notice, which the transcript may have.
     pub(super) fn push_notice(&mut self, line: &str) {
         if self.has_room_for(line) {
             self.length += line.len();
@@ -128,13 +129,13 @@ impl BehindAnswer {
         self.take_lines(|held| matches!(held, Held::Update(_)))
     }
 
-    /// The same of those in the places for which this holds, counted from 0.
+    /// The lines of those of them in the places for which this holds, counted from 0; they wait no longer.
     pub(super) fn take_updates_at(&mut self, is_it: impl Fn(usize) -> bool) -> Vec<String> {
         let mut places = 0..;
         self.take_lines(|held| matches!(held, Held::Update(_)) && places.next().is_some_and(&is_it))
     }
 
-    /// The same of what came behind its end.
+    /// The lines of what came behind the end of the history; they wait no longer.
     pub(super) fn take_behind(&mut self) -> Vec<String> {
         self.take_lines(|held| matches!(held, Held::Behind(_)))
     }

@@ -62,7 +62,7 @@ impl LiveSession {
         }
     }
 
-    /// The same of one that is no question.
+    /// Says one thing that has waited for the session to be open, and is no question.
     pub(in crate::connection) fn say_one_held<S: Storage, E: Environment>(
         &mut self,
         held: Held,

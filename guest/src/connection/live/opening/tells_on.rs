@@ -8,7 +8,7 @@ use crate::transcript::UpdateKind;
 
 /// How long the agent is silent that has told all, in milliseconds: a busy computer may hold it up in the midst.
 const SILENCE: i64 = 1000;
-/// The same once it has told its commands, which it does about when it has told the history.
+/// How long it is silent once it has told its commands, which it does about when it has told the history.
 const SILENCE_WITH_COMMANDS: i64 = 300;
 
 /// What of a history the agent tells before and behind its answer.

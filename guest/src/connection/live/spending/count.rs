@@ -77,7 +77,7 @@ impl Count {
         Self { others, ..Self::new(of, connection, None) }
     }
 
-    /// The same, of an agent that has told one sum of some session to all windows, or has not.
+    /// This count, of an agent that has told one sum of some session to all windows, or has not.
     pub(super) fn by_agent(self, tells_one_sum: bool) -> Self {
         Self { sharing: Sharing::of_agent(tells_one_sum), ..self }
     }
