@@ -10,6 +10,7 @@ pub(super) mod joint;
 pub(super) mod mingled;
 pub(super) mod on_the_whole;
 mod queued;
+pub(super) mod read_before;
 pub(super) mod recut;
 pub(super) mod summary;
 pub(super) mod telling;

@@ -102,6 +102,11 @@ impl Plan {
         if heard == u64::MAX { heard } else { position + heard.saturating_sub(self.planned()) }
     }
 
+    /// How much of the new layout stands before this entry of the transcript, if it is kept.
+    pub(super) fn kept_before(&self, entry: u64) -> Option<u64> {
+        self.moved((entry - 1, entry)).map(|(before, _)| before)
+    }
+
     /// Where a stretch of the transcript, behind the first of two places and up to the second, stands in the new layout, as far as
     /// it is kept.
     pub fn moved(&self, (behind, until): (u64, u64)) -> Option<(u64, u64)> {

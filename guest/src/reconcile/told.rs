@@ -7,6 +7,8 @@ use super::compare::align::align;
 use super::compare::beside::Spans;
 use super::compare::commands;
 use super::compare::mingled;
+use super::compare::on_the_whole;
+use super::compare::read_before::ReadBefore;
 use super::compare::told_apart;
 use super::plan::Plan;
 use super::turn::Turn;
@@ -36,27 +38,31 @@ pub fn told(log: &[Turn], heard: u64, replay: &[Turn]) -> Tells {
     })
 }
 
-/// A plan that leaves a transcript as it is, of which the agent had heard so many entries before, with what it is known not to have heard:
-/// what another program of its was answered beside a turn that it tells stands on another branch, of which it may have read the prompt
-/// alone. What had come to its end before the last that it tells was begun it was told.
+/// A plan that sets nothing of a transcript aside, of which the agent had heard so many entries before, with what it is known not to
+/// have heard: what another program of its was answered beside a turn that it tells stands on another branch, of which it may have
+/// read the prompt alone. What had come to its end before the last that it tells was begun it was told.
 pub fn without_other_branches(plan: Plan, log: &[Turn], heard_before: u64, replay: &[Turn]) -> Plan {
-    if !plan.keeps_all() || !is_any_at_once(log) {
+    if !plan.aside.is_empty() || !is_any_at_once(log) {
         return plan;
     }
     let by_prompts = read_before_answered(log, replay);
     compared(log, replay, |log, replay, pairs| {
-        let last = || by_prompts.iter().map(|(_, last)| last);
-        let told = || pairs.keys().map(|at| &log[*at]).chain(last());
+        let whole = || by_prompts.iter().flat_map(|(_, whole)| whole);
+        let told = || pairs.keys().map(|at| &log[*at]).chain(whole());
         let own = told().filter(|turn| turn.took_part == Some(true));
         let told_from = own.map(|turn| turn.asked_at(log)).max().unwrap_or(u64::MAX);
         let was_told = |turn: &&Turn| turn.at.end() < told_from && turn.at.end() <= heard_before;
         let in_part = by_prompts.iter().flat_map(|(before, _)| before);
         let untold = on_other_branches(log, pairs).chain(in_part).filter(|turn| !was_told(turn));
-        match untold.map(|turn| turn.at.start()).min().filter(|first| *first <= plan.heard) {
-            Some(first) => {
-                let whole = last().filter(|turn| turn.is_finished()).flat_map(|turn| turn.at.runs());
-                let heard_behind = told_behind(log, replay, pairs, first - 1).into_iter().chain(whole).collect();
-                Plan { heard: first - 1, unheard: Some(first), heard_behind, ..plan }
+        let first = untold.map(|turn| turn.at.start()).min();
+        let before = first.and_then(|first| plan.kept_before(first)).filter(|before| *before < plan.heard);
+        match first.zip(before) {
+            Some((first, heard)) => {
+                // Of what was queued only the last has an end of its own.
+                let finished = by_prompts.iter().filter(|(_, whole)| whole.last().is_some_and(Turn::is_finished));
+                let told_whole = finished.flat_map(|(_, whole)| whole).flat_map(|turn| turn.at.runs());
+                let heard_behind = told_behind(log, replay, pairs, first - 1).into_iter().chain(told_whole).collect();
+                Plan { heard, unheard: Some(first), heard_behind, ..plan }
             }
             None => plan,
         }
@@ -64,15 +70,17 @@ pub fn without_other_branches(plan: Plan, log: &[Turn], heard_before: u64, repla
 }
 
 /// Turns that were answered in another window once this agent's program had read their prompts, and the ones that it tells with them.
-fn read_before_answered(log: &[Turn], replay: &[Turn]) -> Vec<(Vec<Turn>, Turn)> {
+fn read_before_answered(log: &[Turn], replay: &[Turn]) -> Vec<(Vec<Turn>, Vec<Turn>)> {
     let (log, replay) = told_apart::joined(log, replay);
     let (log, replay) = commands::joined(&log, &replay);
-    let groups = mingled::told_by_prompts(&log, &replay).into_iter().filter_map(|same| {
-        let (last, before) = same.turns.split_last()?;
-        let last = &log[*last];
-        let beside = Spans::of(std::iter::once(last));
+    let by_prompts = mingled::told_by_prompts(&log, &replay);
+    let on_the_whole = || on_the_whole::read_before(&log, &replay).into_iter().collect();
+    let all = if by_prompts.is_empty() { on_the_whole() } else { by_prompts };
+    let groups = all.into_iter().map(|ReadBefore { before, whole }| {
+        let beside = Spans::of(whole.iter().map(|at| &log[*at]));
         let is_answered = |turn: &&Turn| is_its_own(turn) && !turn.agent.sum().is_empty() && beside.are_beside(turn);
-        Some((before.iter().map(|at| &log[*at]).filter(is_answered).cloned().collect(), last.clone()))
+        let before = before.iter().map(|at| &log[*at]).filter(is_answered).cloned();
+        (before.collect(), whole.iter().map(|at| log[*at].clone()).collect())
     });
     groups.collect()
 }

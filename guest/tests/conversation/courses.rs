@@ -54,6 +54,8 @@ const FOUND: &[&str] = &[
     "ikoy", "ikoI", "ykoi", "ykoy", "ysYky", "Y:ysYk:y",
     // A window is opened amid a turn of the other's, and asks twice; or an image is told by itself behind a prompt that came to nothing.
     "yQYY", "yQYI", "yQIY", "yQYC", "yYQI",
+    // So is a third, whose prompts are not waited for; and somebody goes on behind that in a window of the agent's own.
+    "y33", "yy33", "y33.44qy", "y33.44qo", "y3.4o",
     // What went wrong is told as an answer; the agent's own window goes on with a branch that lacks the last turn; the same command is
     // called over and over.
     "yfy", "Y:y.O", "Y:y.Oo", "Y:yxO", "Y:y.Oy", "mmM", "mMm",
@@ -63,9 +65,9 @@ const FOUND: &[&str] = &[
 /// was said next elsewhere, or gone.
 const FOUND_WITH_IDS: &[&str] = &["yskyfo"];
 
-/// Of these it is known that an agent is told something once more, or not told the answer to a prompt that its program has read alone.
-const MISTOLD: &[&str] =
-    &["y.YXY", "y.CXC", "y.YEqc.", "Y:ysYk:y", "yQYY", "yQYI", "yQIY", "yQYC", "Y:y.O", "Y:y.Oo", "yYXYY", "y33"];
+/// Of these it is known that an agent is told something once more, or not told an answer: where it tells nothing as it opens a session,
+/// nobody knows which branch somebody went on with in a window of its own.
+const MISTOLD: &[&str] = &["Y:y.O", "Y:y.Oo", "yYXYY"];
 
 /// Of these it is known that a prompt is lost which an agent that keeps nothing but what it has answered has ended well without a word,
 /// where the next is said in a window of its own.

@@ -13,6 +13,7 @@ use std::ops::Range;
 use super::cut_short;
 use super::joining::{self, Same, is_apart, its_in};
 use super::queued;
+use super::read_before::{self, ReadBefore};
 use super::together::{Together, queues};
 use crate::reconcile::turn::sum::Sum;
 use crate::reconcile::turn::text::Letters;
@@ -47,13 +48,18 @@ pub(in crate::reconcile) fn joined<'a>(
     joining::joined(log, replay, same, torn)
 }
 
-/// Turns that are told by their prompts alone, those of each group but the last.
-pub(in crate::reconcile) fn told_by_prompts(log: &[Turn], replay: &[Turn]) -> Vec<Same> {
+/// Turns that are told by their prompts alone, with those behind them that are told whole.
+pub(in crate::reconcile) fn told_by_prompts(log: &[Turn], replay: &[Turn]) -> Vec<ReadBefore> {
     let Some((its, theirs)) = its_differing(log, replay) else { return Vec::new() };
     let search = Search { told: Told::CutShort, ..Search::of(log, &its, replay, theirs.clone()) };
     let mut same = search.all();
     same.extend(search.by_themselves(&same));
-    cut_short::told_by_prompts(log, &its, replay, theirs, &same)
+    let by_prompts = cut_short::told_by_prompts(log, &its, replay, theirs.clone(), &same);
+    let mut read_before: Vec<ReadBefore> = by_prompts.iter().filter_map(ReadBefore::of).collect();
+    same.extend(by_prompts);
+    let queued = read_before::queued(log, &its, replay, theirs, &same);
+    read_before.extend(queued.into_iter().map(|(queued, _)| queued));
+    read_before
 }
 
 /// All of these; and turns of several windows at the same time, of which the agent tells something else: that is to be told of all of
@@ -68,6 +74,8 @@ fn told_otherwise(log: &[Turn], replay: &[Turn], told: Told) -> (Vec<Same>, Vec<
     same.extend(by_themselves);
     if told == Told::CutShort {
         same.extend(cut_short::told_by_prompts(log, &its, replay, theirs.clone(), &same));
+        let read_before = read_before::queued(log, &its, replay, theirs.clone(), &same);
+        same.extend(read_before.into_iter().map(|(turns, told)| turns.told_by(told)));
         same.extend(queued::told_in_part(log, &its, replay, theirs, (&same, &search.untold)));
     }
     let found: BTreeSet<usize> = same.iter().flat_map(|same| &same.turns).copied().collect();
@@ -385,7 +393,7 @@ pub(in crate::reconcile) struct Said {
 impl Said {
     /// A turn that the user begins with these prompts.
     pub(super) fn add(&mut self, turn: &Turn, prompts: &[Sum]) {
-        self.asked = self.asked.followed_by(turn.user);
+        self.asked = prompts.iter().fold(self.asked, |all, prompt| all.followed_by(*prompt));
         self.prompts = prompts.iter().fold(self.prompts, |all, prompt| all.and(Letters::of_sum(*prompt)));
         self.letters = self.letters.and(turn.agent.letters());
         self.answered = self.answered.followed_by(turn.agent.sum());

@@ -8,12 +8,15 @@ use std::collections::BTreeSet;
 
 use super::joining::{self, Same, is_apart, its_in};
 use super::mingled::{Said, at_once, untold};
+use super::read_before::ReadBefore;
 use super::together::Together;
 use crate::reconcile::turn::Turn;
 use crate::reconcile::turn::sum::Sum;
 
 /// How many turns are compared as one at most, and how many from the end on are looked at for where a branch begins.
 const MOST: usize = 64;
+/// How many turns that both have at their end are looked at for where a branch ends.
+const MOST_ALIKE: usize = 8;
 /// For how many windows it is looked whether the agent tells a branch of theirs.
 const MOST_WINDOWS: usize = 8;
 
@@ -25,7 +28,7 @@ pub(in crate::reconcile) fn joined<'a>(log: &'a [Turn], replay: &'a [Turn]) -> V
     let its = its_in(log, 0..log.len());
     let alike = alike(log, &its, replay);
     let is_queued = |two: &[usize]| log[two[0]].one_with == log[two[1]].one_with;
-    let ours = Ours { log, together: Together::of(its.iter().map(|at| &log[*at])), untold: untold(log, replay) };
+    let ours = Ours::of(log, &its, replay);
     let is_at_once = at_once(log, &its, &ours.together).iter().any(|group| group.end > alike)
         || its[alike.saturating_sub(1)..].windows(2).any(is_queued);
     let all = is_at_once.then(|| since_alike(&ours, &its, replay)).flatten();
@@ -57,52 +60,98 @@ fn alike_apart(log: &[Turn], turns: &[usize], replay: &[Turn]) -> usize {
     (0..=alike).rev().find(|alike| is_apart(&turns[*alike..], log)).unwrap_or_default()
 }
 
+/// What the replay tells of turns that several windows had at once, if that is a branch of one of them: nothing of what others were
+/// answered meanwhile, which its program had not read.
+pub(in crate::reconcile) fn read_before(log: &[Turn], replay: &[Turn]) -> Option<ReadBefore> {
+    let its = its_in(log, 0..log.len());
+    let Branch { asked, beside, branch, .. } = Branch::told(&Ours::of(log, &its, replay), &its, replay)?;
+    Some(ReadBefore { before: [asked, beside].concat(), whole: branch })
+}
+
 /// All of the replay, if it tells what was said up to where a branch begins, and behind that what was said in one window. What was
 /// said in others is then as if others had said it.
 fn of_a_branch<'a>(ours: &Ours<'a>, its: &[usize], replay: &'a [Turn]) -> Option<Sides<'a>> {
-    let log = ours.log;
-    let tail = its.len().saturating_sub(MOST);
-    let windows: BTreeSet<u16> = its[tail..].iter().map(|at| log[*at].window).filter(|window| *window != 0).collect();
-    if windows.len() < 2 {
-        return None;
-    }
-    let theirs = told_in(replay);
-    let before = ours.said_in(&its[..tail]);
-    let branch = |window: u16, begin: usize| {
-        let (its, others): (Vec<usize>, Vec<usize>) = its[begin..].iter().partition(|at| log[**at].window == window);
-        let end = its.iter().map(|at| log[*at].ended_at()).max()?;
-        let is_beside = !others.is_empty() && others.iter().all(|at| log[*at].begun_at() < end);
-        Some((its, others)).filter(|_| is_beside)
-    };
-    let told_behind = |window: u16, begin: usize| {
-        let (branch, others) = branch(window, begin)?;
-        // What was under way when the branch was begun stands before it, as far as it was said by then: the prompt alone.
-        let first = branch.first().map_or(0, |at| log[*at].at.start());
-        let (under_way, beside) = others.split_at(others.partition_point(|at| log[*at].at.start() < first));
-        [(&[][..], &others[..]), (under_way, beside)].into_iter().find_map(|(asked, beside)| {
-            let mut said = before.clone();
-            ours.add(&mut said, &its[tail..begin]);
-            for at in asked {
-                said.add_prompt(log[*at].user);
-            }
-            ours.add(&mut said, &branch);
-            let told = || [&its[..begin], asked, &branch].concat();
-            said.is_same(&theirs, true).then(|| (told(), beside.to_vec()))
-        })
-    };
-    let begins = |window: u16| (tail..its.len()).rev().find_map(|begin| told_behind(window, begin));
-    let (told, others) = windows.into_iter().rev().take(MOST_WINDOWS).find_map(begins)?;
-    let mut log = log.to_vec();
-    for at in others {
+    let Branch { before, asked, branch, beside, replayed } = Branch::told(ours, its, replay)?;
+    let told = [before, asked, branch].concat();
+    let mut log = ours.log.to_vec();
+    for at in beside {
         log[at].took_part = Some(false);
     }
     let alike = alike_apart(&log, &told, replay);
-    if alike == told.len() || alike == replay.len() {
+    if alike == told.len() || alike >= replayed {
         return Some((Cow::Owned(log), Cow::Borrowed(replay)));
     }
-    let same = Same { turns: told[alike..].to_vec(), told: alike..replay.len() };
+    let same = Same { turns: told[alike..].to_vec(), told: alike..replayed };
     let (log, replay) = joining::joined(&log, replay, vec![same], Vec::new());
     Some((Cow::Owned(log.into_owned()), Cow::Owned(replay.into_owned())))
+}
+
+/// Turns of the log, by their places, of which an agent tells one of several branches.
+struct Branch {
+    /// Those before the branch begins.
+    before: Vec<usize>,
+    /// Those that were under way in other windows then, and are told by their prompts.
+    asked: Vec<usize>,
+    /// Those on the branch.
+    branch: Vec<usize>,
+    /// Those of other windows, of which it tells nothing.
+    beside: Vec<usize>,
+    /// How many turns of the replay tell all of these. Behind them both have the same.
+    replayed: usize,
+}
+
+impl Branch {
+    /// That branch, up to where both have the same, or to less of that: what was said last may be alike by chance.
+    fn told(ours: &Ours<'_>, its: &[usize], replay: &[Turn]) -> Option<Self> {
+        let both = its.iter().rev().zip(replay.iter().rev());
+        let alike = both.take_while(|(at, theirs)| ours.log[**at].said() == theirs.said()).count().min(MOST_ALIKE);
+        (0..=alike).find_map(|alike| {
+            let (its, behind) = its.split_at(its.len() - alike);
+            is_apart(behind, ours.log).then(|| Self::of(ours, its, &replay[..replay.len() - alike])).flatten()
+        })
+    }
+
+    fn of(ours: &Ours<'_>, its: &[usize], replay: &[Turn]) -> Option<Self> {
+        let (log, replayed) = (ours.log, replay.len());
+        let tail = its.len().saturating_sub(MOST);
+        let windows: BTreeSet<u16> =
+            its[tail..].iter().map(|at| log[*at].window).filter(|window| *window != 0).collect();
+        if windows.len() < 2 {
+            return None;
+        }
+        let theirs = told_in(replay);
+        let before = ours.said_in(&its[..tail]);
+        let branch = |window: u16, begin: usize| {
+            let (its, others): (Vec<usize>, Vec<usize>) =
+                its[begin..].iter().partition(|at| log[**at].window == window);
+            let end = its.iter().map(|at| log[*at].ended_at()).max()?;
+            let is_beside = !others.is_empty() && others.iter().all(|at| log[*at].begun_at() < end);
+            Some((its, others)).filter(|_| is_beside)
+        };
+        let told_behind = |window: u16, begin: usize| {
+            let (branch, others) = branch(window, begin)?;
+            // What was under way when the branch was begun stands before it, as far as it was said by then: the prompt alone.
+            let first = branch.first().map_or(0, |at| log[*at].at.start());
+            let (under_way, beside) = others.split_at(others.partition_point(|at| log[*at].at.start() < first));
+            [(&[][..], &others[..]), (under_way, beside)].into_iter().find_map(|(asked, beside)| {
+                let mut said = before.clone();
+                ours.add(&mut said, &its[tail..begin]);
+                for at in asked {
+                    said.add_prompt(log[*at].user);
+                }
+                ours.add(&mut said, &branch);
+                said.is_same(&theirs, true).then(|| Self {
+                    before: its[..begin].to_vec(),
+                    asked: asked.to_vec(),
+                    branch: branch.clone(),
+                    beside: beside.to_vec(),
+                    replayed,
+                })
+            })
+        };
+        let begins = |window: u16| (tail..its.len()).rev().find_map(|begin| told_behind(window, begin));
+        windows.into_iter().rev().take(MOST_WINDOWS).find_map(begins)
+    }
 }
 
 /// The log's side.
@@ -114,7 +163,11 @@ struct Ours<'a> {
     untold: BTreeSet<Sum>,
 }
 
-impl Ours<'_> {
+impl<'a> Ours<'a> {
+    fn of(log: &'a [Turn], its: &[usize], replay: &[Turn]) -> Self {
+        Self { log, together: Together::of(its.iter().map(|at| &log[*at])), untold: untold(log, replay) }
+    }
+
     /// What is said in these turns.
     fn said_in(&self, turns: &[usize]) -> Said {
         let mut said = Said::default();
