@@ -25,6 +25,7 @@ mod requests;
 mod restore;
 mod router;
 mod running;
+mod shared_text;
 mod showing;
 mod step;
 mod sums;

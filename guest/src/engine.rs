@@ -77,6 +77,13 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         Some(self.router.tick())
     }
 
+    /// All that a fresh instance needs to go on as this one would, besides the memos, if nothing is under way: this one is of no use
+    /// any more then.
+    pub fn hand_over(&mut self) -> Option<String> {
+        self.router.environment().pass();
+        if self.has_received { None } else { self.router.hand_over() }
+    }
+
     /// The store, for the operations that need no connection.
     pub fn store(&self) -> &Store<S> {
         self.router.store()

@@ -156,6 +156,11 @@ impl<S: Storage> Store<S> {
         }
     }
 
+    /// Whether something was committed through it that leaves a log to be removed, and nobody has asked since.
+    pub fn has_let_go(&self) -> bool {
+        self.has_let_go.get()
+    }
+
     /// Whether something was committed through it, since this was last asked, that leaves a log to be removed.
     pub fn take_let_go(&self) -> bool {
         self.has_let_go.take()

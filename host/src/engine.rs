@@ -15,6 +15,11 @@ use unanswered::{Refusal, refusals};
 
 /// How often in a row an instance is replaced without anything new having arrived.
 const MOST_RESTARTS: u32 = 3;
+/// By how many bytes an instance may grow for good: one that has grown by more, as long lines make it, hands over to a fresh one when
+/// it is at rest.
+const MOST_GROWTH: usize = 32 << 20;
+/// Under which key a fresh instance is given what another has handed over.
+const HANDED_OVER: &str = "handed-over";
 
 /// Why an engine cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -55,6 +60,8 @@ pub struct Engine<'c, S: storage::Host + Upkeep + Send + 'static> {
     settings: Vec<Setting>,
     /// None only while it is being replaced, and for good once that has failed.
     instance: Option<Instance<'c, S>>,
+    /// How many bytes of memory it had when it had begun or taken up the connection.
+    first_size: usize,
     kept: BTreeMap<String, String>,
     /// Bytes of these.
     kept_bytes: usize,
@@ -104,6 +111,7 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Engine<'c, S> {
         Ok(Self {
             component,
             settings,
+            first_size: instance.memory(),
             instance: Some(instance),
             kept: BTreeMap::new(),
             kept_bytes: 0,
@@ -209,12 +217,43 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Engine<'c, S> {
 
     /// Says that time has passed, to the store too; returns after how many milliseconds to say so again.
     pub fn idle(&mut self) -> Result<Option<u32>, EngineError> {
+        self.give_memory_back()?;
         let idled = self.instance.as_mut().map(Instance::idle);
         let again = self.recover_from(idled)?.flatten();
         // The store has a little to do of its own.
         let upkeep = self.instance.as_mut().and_then(|instance| instance.storage_mut().keep_up());
         let upkeep = upkeep.map(|wait| u32::try_from(wait.as_millis()).unwrap_or(u32::MAX));
         Ok(again.into_iter().chain(upkeep).min())
+    }
+
+    /// Has an instance that has become large hand over to a fresh one, if it is at rest: it never gives back what it took once.
+    fn give_memory_back(&mut self) -> Result<(), EngineError> {
+        let Some(instance) = self.instance.as_mut() else { return Ok(()) };
+        let size = instance.memory();
+        if size < self.first_size.saturating_add(MOST_GROWTH) || !self.unfinished.is_empty() || !self.closed.is_empty()
+        {
+            return Ok(());
+        }
+        let handed_over = instance.hand_over();
+        // None where it is not at rest, and where it was lost in the call and another has taken its place.
+        let Some(handed_over) = self.recover_from(Some(handed_over))?.flatten() else { return Ok(()) };
+        let Some(old) = self.instance.take() else { return Ok(()) };
+        let mut instance = self.component.instantiate(old.into_storage()).map_err(EngineError::NotStarted)?;
+        let handed_over = Memo { key: HANDED_OVER.to_owned(), value: Some(handed_over) };
+        let taken_over = instance.connect(&self.settings, &self.memos(Some(handed_over)), &[]);
+        self.first_size = instance.memory();
+        tracing::debug!(size, now = self.first_size, "the session engine has handed over to a fresh instance");
+        self.instance = Some(instance);
+        match self.recover_from(Some(taken_over))? {
+            Some(opened) => Ok(opened?),
+            None => Ok(()),
+        }
+    }
+
+    /// What is kept for the next instance, and what else it is to be given.
+    fn memos(&self, beside: Option<Memo>) -> Vec<Memo> {
+        let kept = self.kept.iter().map(|(key, value)| Memo { key: key.clone(), value: Some(value.clone()) });
+        kept.chain(beside).collect()
     }
 
     fn keep(&mut self, memo: Memo) {
@@ -252,6 +291,7 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Engine<'c, S> {
             }
             let lost = std::mem::take(&mut self.unfinished);
             let taken_up = self.take_up(&mut instance, &lost);
+            self.first_size = instance.memory();
             self.instance = Some(instance);
             // They are finished when what follows from them was pulled.
             self.unfinished = lost;
@@ -279,9 +319,7 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Engine<'c, S> {
     }
 
     fn take_up(&self, instance: &mut Instance<'c, S>, lost: &[Arrival]) -> wasmtime::Result<Result<(), ConnectError>> {
-        let kept: Vec<Memo> =
-            self.kept.iter().map(|(key, value)| Memo { key: key.clone(), value: Some(value.clone()) }).collect();
-        if let Err(refused) = instance.connect(&self.settings, &kept, lost)? {
+        if let Err(refused) = instance.connect(&self.settings, &self.memos(None), lost)? {
             return Ok(Err(refused));
         }
         if let Some(how) = &self.restarted {

@@ -9,8 +9,9 @@ use std::thread;
 use std::time::Duration;
 
 use acp_sessions_tests::launch::{Launch, built};
-use acp_sessions_tests::process::peak;
+use acp_sessions_tests::process::{memory, peak};
 use acp_sessions_tests::scene::Scene;
+use acp_sessions_tests::until;
 use serde_json::{Value, json};
 
 const MIB: usize = 1 << 20;
@@ -178,5 +179,32 @@ fn requests_that_nobody_answers_wait_in_the_clients_pipe() {
     let peak = peak(program.id());
     assert!(peak < MOST, "{} MiB", peak / MIB);
     program.kill().expect("it runs");
+    program.wait().expect("its status");
+}
+
+#[test]
+fn what_a_large_image_took_is_given_back_when_nothing_is_under_way() {
+    let scene = Scene::new();
+    let (mut program, mut input, mut output) = started(&scene, &Launch::new(&built("fast_agent")));
+    let pid = program.id();
+    await_answer(&mut output, "init");
+    let mut ask = |id: &str, method: &str, params: &Value| {
+        input.write_all(request(id, method, params).as_bytes()).expect("it reads");
+        await_answer(&mut output, id)["result"].clone()
+    };
+    let session = ask("new", "session/new", &json!({"cwd": scene.cwd(), "mcpServers": []}))["sessionId"].clone();
+    let mut prompt = |id: &str, block: Value| {
+        let answer = ask(id, "session/prompt", &json!({"sessionId": session, "prompt": [block]}));
+        assert_eq!(answer["stopReason"], "end_turn", "{answer}");
+    };
+    prompt("small", json!({"type": "text", "text": "x"}));
+    let before = memory(pid);
+    let data = "A".repeat(12 * MIB);
+    prompt("large", json!({"type": "image", "mimeType": "image/png", "data": data}));
+    // Its copies take more than this for good where nothing gives them back.
+    let most = before + 32 * MIB as u64;
+    until("the program has given the memory back", || memory(pid) <= most);
+    prompt("behind", json!({"type": "text", "text": "y"}));
+    drop(input);
     program.wait().expect("its status");
 }

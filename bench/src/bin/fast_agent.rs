@@ -43,6 +43,7 @@ struct Page {
 
 #[derive(Deserialize)]
 struct Block {
+    #[serde(default)]
     text: String,
 }
 

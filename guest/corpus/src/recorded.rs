@@ -165,6 +165,11 @@ impl<'a, S: Storage, P: Storage, E: Environment> Recorded<'a, S, P, E> {
         self.end(None);
     }
 
+    /// As [`Engine::hand_over`], which is no step of a case: for stories that are not recorded.
+    pub fn hand_over(&mut self) -> Option<String> {
+        self.engine.hand_over()
+    }
+
     /// As [`Engine::idle`].
     pub fn idle(&mut self) -> Option<u32> {
         self.begin(|| Call::Idle);

@@ -89,4 +89,12 @@ impl wit::Guest for Component {
     fn idle() -> Option<u32> {
         with_engine(engine::Engine::idle)
     }
+
+    fn hand_over() -> Option<String> {
+        let handed_over = with_engine(engine::Engine::hand_over);
+        if handed_over.is_some() {
+            ENGINE.set(None);
+        }
+        handed_over
+    }
 }

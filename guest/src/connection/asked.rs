@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use serde::{Deserialize, Serialize};
+
 use serde_json::value::RawValue;
 
 use super::terminals;
@@ -9,7 +11,7 @@ use crate::rpc::Object;
 
 /// What goes only to clients that have asked for it (protocol v1, `clientCapabilities`). What an agent says live it says
 /// to this client; what is replayed may have been said to another, and what it tells again when it loads a session is replayed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a capability of its own")]
 pub(super) struct AskedFor {
     /// `session.notices`.

@@ -3,10 +3,12 @@
 //! Each of them counts its requests anew, and a client may answer what an earlier one has asked long after that one has
 //! ended. So the ids of all but the first agent's requests are marked: an answer then tells by itself whom it is for.
 
+use serde::{Deserialize, Serialize};
+
 use crate::rpc::Id;
 
 /// How often the agent was started again.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Generation(pub(super) u32);
 
 /// Whom an answer of the client's is for.

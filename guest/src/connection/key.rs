@@ -12,6 +12,11 @@ pub(super) enum Key {
 }
 
 impl Key {
+    /// No session's.
+    pub(super) fn nobodys() -> Self {
+        Self::Session(String::new())
+    }
+
     /// The session's id, where it has one.
     pub(super) fn id(&self) -> Option<&str> {
         match self {

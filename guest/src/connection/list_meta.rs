@@ -1,6 +1,7 @@
 //! `_meta` of a `session/list`. The layer answers lists by itself; what a client says in there to the agent is said when
 //! the agent's own list is read.
 
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::rpc::{Object, is_same};
@@ -9,7 +10,7 @@ use crate::rpc::{Object, is_same};
 const TRACES: [&str; 3] = ["traceparent", "tracestate", "baggage"];
 
 /// `_meta` for the agent, as JSON; none where there is nothing in it.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct ListMeta(Option<String>);
 
 impl ListMeta {

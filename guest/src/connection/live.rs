@@ -6,6 +6,7 @@
 mod activity;
 mod agents_copy;
 mod all_unsent;
+mod at_rest;
 mod awaited;
 mod busy;
 mod catching_up;
@@ -76,6 +77,7 @@ use super::cx::Cx;
 use super::effect::{Effect, Waiting};
 use super::key::Key;
 use super::load::Share;
+use super::shared_text;
 use super::told::Untold;
 use super::turn::Turn;
 
@@ -101,30 +103,39 @@ use spending::Spending;
 use state_to_write::StoredAs;
 
 /// A session on a connection.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct LiveSession {
+    #[serde(skip, default = "Key::nobodys")]
     key: Key,
     /// The id its agent has it open by; empty while the agent has not named it yet, or was started again and has not been
     /// made to open it.
+    #[serde(with = "shared_text::one")]
     agent_id: Arc<str>,
+    #[serde(skip, default = "Phase::at_rest")]
     phase: Phase,
     /// What waits for the phase to end.
+    #[serde(skip)]
     waiting: VecDeque<Waiting>,
     recorder: Recorder,
     /// The store did not take what was last to be written.
+    #[serde(skip)]
     failing: Option<Failing>,
     /// What the client was told of the turn that ended last.
     last_turn: LastTurn,
     state: State,
+    #[serde(skip)]
     state_dirty: bool,
     /// What has changed of the state since it was last written: windows on one session write each what its own has told.
+    #[serde(skip)]
     state_changes: State,
     /// What the whole of it was stored as; none where the store may have something else.
     stored_state: Option<StoredAs>,
     earlier_state: EarlierState,
     /// What the state takes in memory, as it was last stored.
+    #[serde(skip)]
     state_share: Option<Share>,
     /// What the record does not show yet.
+    #[serde(skip)]
     activity: Activity,
     /// What its agent says that it uses.
     spending: Spending,
@@ -139,11 +150,14 @@ pub(super) struct LiveSession {
     /// All turns in the log that are not its own have ended.
     others_ended: bool,
     /// The agent's questions that its user has not answered.
+    #[serde(skip)]
     questions: Vec<Question>,
     awaited: Awaited,
     /// The prompts that wait.
+    #[serde(skip)]
     unsent: AllUnsent,
     /// The turn that it is at, where its prompt is in the log.
+    #[serde(skip)]
     own_turn: Option<OwnTurn>,
     /// Tool calls of the turn under way that have not ended.
     calls: OpenCalls,
@@ -154,6 +168,7 @@ pub(super) struct LiveSession {
     /// Keeps the layer's own words out of what is shown as the agent's.
     quote: Quote,
     /// How far the agent has said the history again for a request that nobody waits for any more.
+    #[serde(skip)]
     retold: Option<Box<Retold>>,
     /// What it may say again behind its answer to opening the session.
     late_replay: LateReplay,
@@ -167,6 +182,7 @@ pub(super) struct LiveSession {
     /// Which of the connection's writes to logs was the last to this one.
     writes: u64,
     /// How many of the arrivals that an instance was lost with are in the log.
+    #[serde(skip)]
     recorded: u32,
     /// What has become of what was said in the turns under way.
     said: Said,
@@ -179,6 +195,7 @@ pub(super) struct LiveSession {
     /// The session on behalf of which its agent started it.
     parent: Option<String>,
     /// What the client has opened it with, but for its id.
+    #[serde(with = "shared_text::perhaps")]
     given: Option<Arc<str>>,
     /// Whether the agent has it open with that.
     opened_with: OpenedWith,
@@ -193,7 +210,7 @@ pub(super) struct LiveSession {
 }
 
 /// Whether the client was told that a turn is stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum LastTurn {
     Stored,
     Unstored,
@@ -217,7 +234,7 @@ impl StandsIn {
 }
 
 /// In which folder a session was opened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Folder {
     /// That of its record, wherever that has been moved since.
     OfRecord,
@@ -226,7 +243,7 @@ enum Folder {
 }
 
 /// What the store has of a session's state from before.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum EarlierState {
     /// It was taken into account.
     Known,
@@ -276,7 +293,7 @@ pub(super) struct Stamp {
 }
 
 /// What has become of what was said.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Said {
     /// All of it is in the log, or will be.
     Whole,

@@ -105,6 +105,14 @@ fn is_first(order: &u32) -> bool {
 }
 
 impl Requests {
+    /// Whether none is under way in either direction, and the agent tells nothing for one that nobody waited for.
+    pub(super) fn are_over(&self, now: i64) -> bool {
+        let Self { incoming, kept, outgoing, stale, of_agent, answered_in_vain } = self;
+        let is_told = answered_in_vain.values().any(|answered| is_soon_behind(*answered, now));
+        let is_any = !(incoming.is_empty() && kept.is_empty() && outgoing.is_empty() && stale.is_empty());
+        !is_any && !of_agent.is_any_open() && !is_told
+    }
+
     /// Whether something was set in this session that the agent has not answered.
     pub(super) fn is_being_set(&self, id: &str) -> bool {
         self.incoming.values().any(|what| match what {

@@ -24,6 +24,7 @@ mod ends;
 mod folder_notes;
 mod follow;
 mod follow_worktrees;
+mod hand_over;
 mod in_step;
 mod initialize;
 mod kept;
@@ -60,6 +61,8 @@ mod waiting_lists;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
 
 use super::asked::AskedFor;
 use super::effect::Effect;
@@ -105,7 +108,7 @@ pub(crate) struct Router<S, E> {
 }
 
 /// What the engine remembers of a connection. A cache: what must outlive a lost instance is in the store or in memos.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 struct Connection {
     /// Names this connection in open marks and turns.
     name: String,
@@ -113,6 +116,7 @@ struct Connection {
     clients_store: Option<String>,
     /// How many of the arrivals that are being handled it has begun to handle, or has handled; none when what follows from
     /// them has been pulled.
+    #[serde(skip)]
     arrivals: u32,
     /// How much had arrived before those.
     before: u64,
@@ -128,25 +132,34 @@ struct Connection {
     asked: AskedFor,
     /// The agent has refused to do anything before its user logs in, and nobody has since.
     needs_login: bool,
+    #[serde(skip)]
     agent_gone: bool,
     /// How it ended when it had not answered `initialize` yet and was started again, the first time.
     ended_early: Option<String>,
+    #[serde(skip)]
     sessions: BTreeMap<Key, LiveSession>,
     /// Those of a layer behind over the same store.
+    #[serde(skip)]
     relayed: Relayed,
     /// Lists that the client follows there.
+    #[serde(skip)]
     relayed_lists: RelayedLists,
     /// Sessions by the agent's ids for them.
+    #[serde(skip)]
     by_agent: BTreeMap<Arc<str>, Key>,
+    #[serde(skip)]
     requests: Requests,
     /// What the agent has said that sessions cost which were open before.
     sums: Sums,
     /// What of the client's waits.
+    #[serde(skip)]
     load: Load,
     /// The states of open sessions that are held in memory.
+    #[serde(skip)]
     states: Load,
     ids: OwnIds,
     /// What the host was last given to keep of each session.
+    #[serde(skip)]
     memos: BTreeMap<String, KeptSession>,
     early: Early,
     /// The prompts that wait and are kept in the store.
@@ -156,15 +169,19 @@ struct Connection {
     /// Sessions whose histories were fetched from the agent, to be forked.
     fetched: BTreeSet<String>,
     /// Sessions with a history to show, the next to serve first.
+    #[serde(skip)]
     showing: VecDeque<Key>,
     /// The session to be marked as open once the first of its history is on its way.
+    #[serde(skip)]
     to_mark: Option<Key>,
     discovery: Discovery,
     agents_subscription: AgentsSubscription,
     /// Lists of which the host does not know yet which worktrees they are of.
+    #[serde(skip)]
     awaiting_worktrees: WaitingLists,
     agents_states: AgentsStates,
     /// Which lists the client follows.
+    #[serde(skip)]
     subscriptions: Subscriptions,
     folders: FolderNotes,
     times: Times,
@@ -173,7 +190,9 @@ struct Connection {
     /// Whether the host was told that recording fails.
     warned: bool,
     /// The session in which the client was told that what is said is not stored.
+    #[serde(skip)]
     told_unsaved: Option<Key>,
+    #[serde(skip)]
     effects: Vec<Effect>,
 }
 

@@ -1,12 +1,14 @@
 //! The time during which the program was running. What somebody waits for an agent is measured by it: an agent has had no time
 //! to answer while the computer was asleep or the program stopped, and a clock that is set says nothing of either.
 
+use serde::{Deserialize, Serialize};
+
 /// How much of the time between two looks at the clock counts, in milliseconds. A host says every second that time has passed
 /// while something waits; what is much longer than that was no waiting.
 const LONGEST_STEP: i64 = 5000;
 
 /// How long the program has been running, as far as that was looked at.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Running {
     /// In milliseconds since the beginning.
     passed: i64,
@@ -15,7 +17,7 @@ pub(super) struct Running {
 }
 
 /// A point in that time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) struct RunningAt(i64);
 
 impl Running {

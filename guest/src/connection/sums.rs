@@ -3,10 +3,12 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
+
 use crate::store::Costs;
 
 /// The sums of the last few of them, by whose they are; see [`crate::transcript::speaker`].
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Sums(VecDeque<(String, Costs)>);
 
 /// Of how many sessions they are remembered.

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::hash::Hasher as _;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use serde_json::value::RawValue;
 use siphasher::sip::SipHasher13;
@@ -86,7 +86,7 @@ fn is_of_tag(c: char) -> bool {
 }
 
 /// What an entry belongs to.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) enum Belongs {
     #[default]
     Nowhere,

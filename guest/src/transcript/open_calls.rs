@@ -1,12 +1,14 @@
 //! Which tool calls of a turn have begun and not ended.
 
+use serde::{Deserialize, Serialize};
+
 use super::call_update::{CallUpdate, failed};
 
 /// How many are remembered; of more, the last.
 const MOST: usize = 1000;
 
 /// The tool calls of a turn that are still pending or in progress, in the order they began in.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenCalls(Vec<String>);
 
 /// What an update says of a tool call.

@@ -3,6 +3,8 @@
 
 use std::borrow::Cow;
 
+use serde::{Deserialize, Serialize};
+
 use serde_json::json;
 
 use crate::rpc::Object;
@@ -53,14 +55,14 @@ fn letters(text: &str) -> String {
 }
 
 /// Takes accounts out of a text that comes in pieces. Keeps at most the length of a sentence.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Stream {
     place: Place,
     /// The end of what came, where it may be the beginning of a sentence that is waited for.
     held: String,
 }
 
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Place {
     #[default]
     Outside,
@@ -161,7 +163,7 @@ const LONGEST: usize = 64 * 1024;
 
 /// Takes whole accounts out of what an agent says as its own, which comes in pieces. An agent may begin with the words of one
 /// and go on with its own: what has no end like one's is given when it is known.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Quoted {
     /// The end of what came, from where an account may begin.
     held: String,

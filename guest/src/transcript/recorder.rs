@@ -9,6 +9,7 @@ mod run;
 #[cfg(test)]
 mod tests;
 
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use serde_json::value::RawValue;
 
@@ -32,7 +33,7 @@ const FULL: usize = 256 * 1024;
 const ENTRY: usize = 128;
 
 /// Records one session's log.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Recorder {
     log: String,
     /// The log's last number as far as this recorder knows.
@@ -43,6 +44,7 @@ pub struct Recorder {
     overtaken: Option<u32>,
     /// What comes next belongs to this.
     belongs: Belongs,
+    #[serde(skip)]
     backlog: Backlog,
     run: Option<Run>,
     /// What is pushed comes with this arrival.

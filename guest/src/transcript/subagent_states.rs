@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::entry::{Entry, UpdateKind};
 use super::replay::{Replay, Start};
 use crate::rpc::{Object, print_of};
@@ -12,7 +14,7 @@ use crate::store::{Segment, Session};
 const MOST_SUBAGENTS: usize = 1024;
 
 /// What was said last of each sub-agent, for each member of a `subagent_update` by itself.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct SubagentStates {
     /// Where the session's own log ended when it was read.
     read_up_to: u32,

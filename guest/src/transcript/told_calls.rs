@@ -7,6 +7,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use serde_json::json;
 
 use super::call_update::{CallUpdate, completed, failed, says_something};
@@ -21,7 +23,7 @@ const LONGEST_ID: usize = 256;
 const MOST_OPTIONS: usize = 16;
 
 /// The tool calls that were told of in a turn, or between turns, and those from before that have not ended since.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct ToldCalls {
     /// By their number: in the order in which they were told of first.
     calls: BTreeMap<u64, Told>,
@@ -31,7 +33,7 @@ pub struct ToldCalls {
     made: Option<String>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 struct Told {
     id: String,
     has_ended: bool,
@@ -88,7 +90,7 @@ impl Told {
 }
 
 /// When a question was asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Asking {
     /// In a turn, with which its call ends at the latest.
     InTurn,
@@ -97,7 +99,7 @@ pub enum Asking {
 }
 
 /// What the user has said to a question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Reply {
     /// Nothing, or nothing by which the call is to be.
     None,
@@ -106,7 +108,7 @@ enum Reply {
 }
 
 /// What has told of a call in this turn.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum By {
     /// An update was the first, or it is a call of an earlier turn.
     Update,
@@ -117,7 +119,7 @@ enum By {
 }
 
 /// A question for a call of which nothing else has told.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct LastQuestion {
     /// By these options the call is to be.
     allowances: Vec<String>,

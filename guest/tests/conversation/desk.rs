@@ -5,6 +5,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
+use std::env;
 
 use acp_sessions_corpus::{Numbers, Recorded, Recorder};
 use acp_sessions_guest::engine::{Arrival, Content, Output, Peer};
@@ -15,6 +16,8 @@ use acp_sessions_guest::storage::{
 };
 use serde_json::{Value, json};
 
+/// The environment variable with which all stories are told with instances that are renewed: none may tell that.
+const RENEW: &str = "RENEW";
 /// Room for any replay.
 const ROOM: u32 = u32::MAX;
 /// How often a host pulls, and nothing comes, while there is still more to do.
@@ -38,19 +41,23 @@ pub(crate) struct World {
     pub(crate) repositories: RefCell<BTreeMap<String, Repository>>,
     /// How often it was asked.
     pub(crate) folder_calls: Cell<u32>,
+    /// Each instance is renewed whenever it is at rest; see [`Desk::renew`].
+    renews: bool,
 }
 
 impl Default for World {
     fn default() -> Self {
+        let renews = env::var_os(RENEW).is_some();
         Self {
             now: Cell::default(),
-            recorder: Recorder::new("conversation"),
+            recorder: if renews { Recorder::off() } else { Recorder::new("conversation") },
             clock_calls: Cell::default(),
             random_calls: Cell::default(),
             worktrees: RefCell::default(),
             finds_out: Cell::default(),
             repositories: RefCell::default(),
             folder_calls: Cell::default(),
+            renews,
         }
     }
 }
@@ -230,7 +237,9 @@ pub(crate) const KILLED: &str = "signal: 9 (SIGKILL)";
 /// One connection.
 pub(crate) struct Desk<'a, S: Storage = Memory> {
     pub(crate) engine: Recorded<'a, &'a S, S, Seat<'a>>,
+    store: &'a S,
     world: &'a World,
+    settings: Vec<(String, String)>,
     pub(crate) memos: BTreeMap<String, String>,
     pub(crate) warnings: Vec<String>,
 }
@@ -277,6 +286,18 @@ impl Out {
     }
 }
 
+/// An instance over this store.
+fn engine<'a, S: Storage>(
+    store: &'a S,
+    world: &'a World,
+    settings: &[(String, String)],
+    kept: Vec<(String, String)>,
+    lost: Vec<Arrival>,
+) -> Recorded<'a, &'a S, S, Seat<'a>> {
+    let seat = |instance| Seat { world, numbers: Numbers::of(instance) };
+    Recorded::connect(store, store, &world.recorder, seat, settings.to_vec(), kept, lost).unwrap()
+}
+
 impl<'a, S: Storage> Desk<'a, S> {
     pub(crate) fn open(store: &'a S, world: &'a World, settings: &[(&str, &str)]) -> Self {
         Self::carry_on(store, world, settings, BTreeMap::new(), Vec::new())
@@ -290,10 +311,19 @@ impl<'a, S: Storage> Desk<'a, S> {
         lost: Vec<Arrival>,
     ) -> Self {
         let settings = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let settings: Vec<_> = settings.collect();
         let kept = memos.clone().into_iter().collect();
-        let seat = |instance| Seat { world, numbers: Numbers::of(instance) };
-        let engine = Recorded::connect(store, store, &world.recorder, seat, settings.collect(), kept, lost).unwrap();
-        Self { engine, world, memos, warnings: Vec::new() }
+        let engine = engine(store, world, &settings, kept, lost);
+        Self { engine, store, world, settings, memos, warnings: Vec::new() }
+    }
+
+    /// A fresh instance takes the place of this one, if it is at rest; says whether it was. Nothing comes of that.
+    pub(crate) fn renew(&mut self) -> bool {
+        let Some(handed_over) = self.engine.hand_over() else { return false };
+        let kept = self.memos.clone().into_iter().chain([("handed-over".to_owned(), handed_over)]);
+        self.engine = engine(self.store, self.world, &self.settings, kept.collect(), Vec::new());
+        assert_eq!(self.engine.pull(ROOM), []);
+        true
     }
 
     /// A connection that is initialized, in front of an agent with these capabilities.
@@ -397,6 +427,9 @@ impl<'a, S: Storage> Desk<'a, S> {
             let outputs = self.engine.pull(ROOM);
             if outputs.is_empty() {
                 if !self.engine.has_more() {
+                    if self.world.renews {
+                        self.renew();
+                    }
                     return (client, agent);
                 }
                 in_vain += 1;

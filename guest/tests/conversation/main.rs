@@ -100,6 +100,7 @@ mod reconciling;
 mod recovery;
 mod rehydration;
 mod renamed;
+mod renewed;
 mod reused_ids;
 mod reused_while_open;
 mod said_before_replay;

@@ -19,6 +19,8 @@ pub(crate) struct Case {
     pub(crate) texts: bool,
     /// Whether sessions are removed for their age (`retain-days` 1).
     pub(crate) retains: bool,
+    /// Whether instances hand over to fresh ones whenever they are at rest.
+    pub(crate) renews: bool,
     /// The agents behind the connections, one after the other as connections begin.
     pub(crate) kinds: [Kind; 4],
     pub(crate) steps: Vec<Step>,
@@ -181,8 +183,11 @@ pub(crate) enum End {
 
 impl fmt::Display for Case {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { seed, texts, retains, kinds, .. } = self;
-        writeln!(formatter, "Case {{\n    seed: {seed},\n    texts: {texts},\n    retains: {retains},")?;
+        let Self { seed, texts, retains, renews, kinds, .. } = self;
+        writeln!(
+            formatter,
+            "Case {{\n    seed: {seed},\n    texts: {texts},\n    retains: {retains},\n    renews: {renews},"
+        )?;
         writeln!(formatter, "    kinds: {kinds:?},")?;
         writeln!(formatter, "    steps: vec![")?;
         for step in &self.steps {

@@ -44,7 +44,7 @@ impl Case {
             let themed = if dice.percent(50) { on_theme(&dice, theme, line) } else { None };
             steps.push(themed.unwrap_or_else(|| step(&dice, line, calm)));
         }
-        let case = Self { seed, texts: dice.percent(90), retains: dice.percent(12), kinds, steps };
+        let case = Self { seed, texts: dice.percent(90), retains: dice.percent(12), renews: false, kinds, steps };
         case.with_archives().with_restarts().with_titles().with_kills().with_told_changes().with_remarks()
     }
 

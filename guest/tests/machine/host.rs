@@ -47,6 +47,8 @@ pub(crate) struct Host<'a> {
     /// Given to the engine, and what follows from it was not pulled yet.
     unfinished: Vec<Arrival>,
     closed: Vec<Peer>,
+    /// What the last instance has handed over to the next.
+    handed_over: Option<(String, String)>,
     /// The agent was started again, and what follows from that was not pulled yet.
     is_restarted: bool,
     /// How much the client has room for.
@@ -66,6 +68,7 @@ impl<'a> Host<'a> {
             memos: BTreeMap::new(),
             unfinished: Vec::new(),
             closed: Vec::new(),
+            handed_over: None,
             is_restarted: false,
             room: u32::MAX,
             losses: 0,
@@ -122,6 +125,9 @@ impl<'a> Host<'a> {
             self.is_restarted = false;
             if outputs.is_empty() {
                 if !more || room == 0 {
+                    if self.world.renews {
+                        self.renew()?;
+                    }
                     return Ok(sent);
                 }
                 in_vain += 1;
@@ -146,6 +152,15 @@ impl<'a> Host<'a> {
         }
     }
 
+    /// A fresh instance takes the place of the one there is, if that is at rest.
+    fn renew(&mut self) -> Result<(), Broken> {
+        if let Some(Some(handed_over)) = self.call(Recorded::hand_over)? {
+            self.handed_over = Some(("handed-over".to_owned(), handed_over));
+            self.replace()?;
+        }
+        Ok(())
+    }
+
     /// What a call returned; none if the instance was lost in it and another has taken its place.
     fn call<T>(&mut self, call: impl FnOnce(&mut Running<'a>) -> T) -> Result<Option<T>, Broken> {
         let Some(engine) = self.engine.as_mut() else { return Err(Broken::NotOpened) };
@@ -162,7 +177,7 @@ impl<'a> Host<'a> {
         self.engine = None;
         loop {
             let lost = std::mem::take(&mut self.unfinished);
-            let kept: Vec<_> = self.memos.clone().into_iter().collect();
+            let kept: Vec<_> = self.memos.clone().into_iter().chain(self.handed_over.take()).collect();
             let (storage, world, settings) = (self.storage, self.world, self.settings.clone());
             let (closed, is_restarted) = (self.closed.clone(), self.is_restarted);
             let opened = caught(|| {

@@ -36,7 +36,7 @@ pub(crate) struct Bench {
 impl Bench {
     fn of(case: &Case, recorder: Recorder) -> Self {
         let memory = if case.texts { Memory::new() } else { Memory::without_text_search() };
-        Self { memory, world: World::new(recorder), faults: Faults::default() }
+        Self { memory, world: World::new(recorder, case.renews), faults: Faults::default() }
     }
 }
 

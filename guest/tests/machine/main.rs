@@ -80,17 +80,27 @@ fn what_was_found_by_chance_is_not_found_again() {
 }
 
 #[test]
+fn so_it_is_though_instances_hand_over_whenever_they_are_at_rest() {
+    search(CASES / 4, |seed| Case { renews: true, ..Case::of(seed) });
+}
+
+#[test]
 fn whatever_happens_nothing_is_lost_doubled_or_left_waiting() {
+    search(CASES, Case::of);
+}
+
+/// Tries so many cases, unless it is said how many.
+fn search(cases: u64, case_of: impl Fn(u64) -> Case) {
     let cared_for = cares();
     let (first, cases) = match number("MACHINE_SEED") {
         Some(seed) => (seed, 1),
-        None => (number("MACHINE_FROM").unwrap_or(1), number("MACHINE_CASES").unwrap_or(CASES)),
+        None => (number("MACHINE_FROM").unwrap_or(1), number("MACHINE_CASES").unwrap_or(cases)),
     };
     let is_recorded = cases == 1 && env::var_os("CORPUS_RECORD").is_some();
     let is_survey = env::var_os("MACHINE_SURVEY").is_some();
     let mut found: BTreeMap<&'static str, Vec<(u64, Broke)>> = BTreeMap::new();
     for seed in first..first + cases {
-        let case = Case::of(seed);
+        let case = case_of(seed);
         let outcome = run(&case, &cared_for, is_recorded);
         for broke in outcome.broken {
             assert!(is_survey, "{}", explain(&case, &broke));
@@ -109,7 +119,7 @@ fn whatever_happens_nothing_is_lost_doubled_or_left_waiting() {
     }
     for seeds in found.values() {
         let (seed, broke) = &seeds[0];
-        println!("{}", explain(&Case::of(*seed), broke));
+        println!("{}", explain(&case_of(*seed), broke));
     }
     assert!(found.is_empty(), "{} checks have failed", found.len());
 }

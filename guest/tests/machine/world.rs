@@ -10,11 +10,13 @@ use acp_sessions_guest::environment::Environment;
 pub(crate) struct World {
     now: Cell<i64>,
     pub(crate) recorder: Recorder,
+    /// Instances hand over to fresh ones whenever they are at rest.
+    pub(crate) renews: bool,
 }
 
 impl World {
-    pub(crate) fn new(recorder: Recorder) -> Self {
-        Self { now: Cell::new(1_760_000_000_000), recorder }
+    pub(crate) fn new(recorder: Recorder, renews: bool) -> Self {
+        Self { now: Cell::new(1_760_000_000_000), recorder, renews }
     }
 
     /// What time it is.

@@ -84,6 +84,13 @@ impl<'c, S: storage::Host + Send + 'static> Instance<'c, S> {
         self.exports.acp_sessions_connection().call_idle(&mut self.store)
     }
 
+    /// All that a fresh instance needs to go on as this one would, besides the memos; none where this one is not at rest. This one is
+    /// of no more use then.
+    pub fn hand_over(&mut self) -> wasmtime::Result<Option<String>> {
+        let _running = self.begin_call();
+        self.exports.acp_sessions_connection().call_hand_over(&mut self.store)
+    }
+
     pub(super) fn begin_call(&mut self) -> Running<'c> {
         self.store.data_mut().lent.begin_call();
         self.store.set_epoch_deadline(ticks(self.component.limits.call_seconds));

@@ -89,6 +89,10 @@ fn take(message: &Value) {
         Some(place) => with(|state| {
             state.pending = Some((place.to_owned(), what.to_owned()));
             state.outputs.push(keep(&note(id), Some(String::new())));
+            if place == "hand-over" {
+                // It is asked to when it has become large.
+                misdeed::grow();
+            }
             if place == "agent-restarted" {
                 state.outputs.push(Output::ToAgent("end".to_owned()));
             }
@@ -176,5 +180,10 @@ impl Guest for Component {
     fn idle() -> Option<u32> {
         arrive_at("idle");
         Some(1000)
+    }
+
+    fn hand_over() -> Option<String> {
+        arrive_at("hand-over");
+        None
     }
 }

@@ -84,7 +84,7 @@ fn whatever_is_done_in_a_call_costs_its_request_and_nothing_else() {
     let scene = Scene::new();
     let mut client = builtin(&scene);
     let mut losses = 0;
-    for place in ["receive", "pull", "idle"] {
+    for place in ["receive", "pull", "idle", "hand-over"] {
         for what in MISDEEDS {
             let error = client.error(&format!("hostile/{place}"), json!({"what": what}));
             losses += 1;

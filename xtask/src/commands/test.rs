@@ -71,6 +71,7 @@ fn checks(report: &mut Report, targeted: bool, by_debian: ScopedJoinHandle<'_, O
             Ok(names) => cargo_test(&names.iter().flat_map(|name| ["--test", name]).collect::<Vec<_>>()),
             Err(error) => Outcome::Failed(error),
         });
+        report.step("Stories with instances that hand over whenever they can", renewed_stories);
         report.step("The packages", || outcome(packages.and_then(packages::Checked::told)));
     }
 }
@@ -135,6 +136,13 @@ fn cargo(arguments: &[&str]) -> Outcome {
 /// Tests of the whole workspace, so that dependencies get the same features as in the build.
 fn cargo_test(selection: &[&str]) -> Outcome {
     cargo(&[&["test", "--workspace", "--no-fail-fast"], selection].concat())
+}
+
+/// The stories of conversations once more, each of whose instances hands over to a fresh one whenever it is at rest.
+fn renewed_stories() -> Outcome {
+    let arguments =
+        ["test", "--release", "--locked", "--workspace", "--test", "conversation", "--", "--skip", "courses"];
+    outcome(workspace::run(workspace::cargo(arguments).env("RENEW", "1")))
 }
 
 /// A tool of the toolchain that may not be installed: rustup's minimal profile has neither clippy nor rustfmt.

@@ -6,7 +6,7 @@ use crate::store::{Between, Session, Title};
 use crate::transcript::{LaidOut, LogEnd};
 
 /// What has happened since the record was last written.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Activity {
     /// How many prompts came.
     pub(super) prompts: u64,

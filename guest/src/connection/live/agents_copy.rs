@@ -1,11 +1,13 @@
 //! The agent's own copy of a conversation.
 
+use serde::{Deserialize, Serialize};
+
 /// How long after it was looked at, or a turn through the layer has ended, it need not be looked at for a load, in milliseconds: to
 /// say something outside somebody has to open the session there and have an answer.
 const AT_ONCE: i64 = 10_000;
 
 /// What is known of an agent's own copy of a conversation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum AgentsCopy {
     /// It had nothing that the log has not: so the time of its last activity, once that is the time of the next turn through the
     /// layer, says that nothing else was said. When that was so last; none: it was begun here.

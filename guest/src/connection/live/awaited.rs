@@ -1,7 +1,9 @@
 //! Who knows that the user is waited for.
 
+use serde::{Deserialize, Serialize};
+
 /// What is known of the user's being waited for, in a session or on behalf of it.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(super) struct Awaited {
     /// One of the sub-agents of the session waits for the user, or one of theirs.
     pub(super) by_subagents: bool,

@@ -1,12 +1,14 @@
 //! What an agent replays as the user's, without the layer's own words.
 
+use serde::{Deserialize, Serialize};
+
 use super::session_update::{Update, message_of};
 use crate::rpc::Object;
 use crate::transcript::own_words::Parted;
 use crate::transcript::{UpdateKind, own_words};
 
 /// Keeps the layer's own words out of what the agent replays as the user's, also where they come in several chunks.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Hush {
     stream: own_words::Stream,
     /// The message that is being told.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::connection::shared_text;
 use crate::reconcile;
 use crate::sessions::windows::window_of;
 use crate::storage::{Result, Storage};
@@ -11,11 +12,12 @@ use crate::store::{Segment, Title};
 use crate::transcript::{Elsewhere, LaidOut, own_words};
 
 /// What this window knows of others on its session.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct InStep {
     /// What the tags of its turns begin with, if it has had any. A fresh instance goes on with that of a lost one.
     pub(super) window: Option<String>,
     /// By which ids its agent has said something; the last is mostly the only one.
+    #[serde(with = "shared_text::several")]
     pub(super) spoke_as: Vec<Arc<str>>,
     pub(super) elsewhere: Elsewhere,
     /// How the transcript was laid out when this was last looked at.
@@ -31,7 +33,7 @@ pub(super) struct InStep {
 }
 
 /// The title that a user has set, as far as the client knows it.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Named {
     /// A lost instance may have told it.
     #[default]

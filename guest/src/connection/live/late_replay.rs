@@ -3,6 +3,8 @@
 //! It begins with what the user said first, soon after the answer, and says again what the transcript has in its order. No more
 //! is taken for it: what the agent says by itself must not be lost. What may be either waits for what comes next.
 
+use serde::{Deserialize, Serialize};
+
 use super::hush::Hush;
 use super::session_update::Update;
 use crate::connection::cx::Cx;
@@ -17,12 +19,13 @@ use crate::transcript::{Repeats, Retold, UpdateKind, Whereabouts};
 const MOST_HELD: usize = 1024 * 1024;
 
 /// What is known of such a replay.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct LateReplay {
     stage: Stage,
     /// Takes the layer's own words out of what the agent tells as its user's.
     hush: Hush,
     /// What the agent has told of which it is not known yet whether it belongs to one: these lines.
+    #[serde(skip)]
     held: Vec<String>,
     /// Up to which entry of its own log the session was there as it was opened, if that is known: what has come since the agent
     /// says for the first time.
@@ -31,7 +34,7 @@ pub(super) struct LateReplay {
 }
 
 /// Whether it shows that the agent tells all that it has of a conversation behind its answer to a load.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Habit {
     /// It does not, or that was taken note of.
     #[default]
@@ -43,7 +46,7 @@ enum Habit {
     Seen,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 enum Stage {
     /// There is none, or no more of it.
     #[default]
@@ -52,6 +55,7 @@ enum Stage {
     /// where it was when an instance was lost.
     MayBegin { since: i64, from: usize },
     /// What the agent tells is one, or may be the beginning of one.
+    #[serde(skip)]
     Followed {
         retold: Box<Retold>,
         /// When it told the last of it, in which it may pause for as long; before it has begun, when it could.
@@ -96,6 +100,11 @@ impl LateReplay {
     /// Whether there is none, nor will there be.
     pub(super) fn is_over(&self) -> bool {
         matches!(self.stage, Stage::Over)
+    }
+
+    /// Whether the agent tells nothing of one, and nothing of it waits: at most one may begin.
+    pub(super) fn is_at_rest(&self) -> bool {
+        !matches!(self.stage, Stage::Followed { .. }) && !self.holds() && !self.hush.holds()
     }
 
     /// Whether the agent may be in the midst of one.

@@ -1,19 +1,21 @@
 //! What an agent has told of a conversation of which nothing becomes part: another window may be in the midst of a turn.
 
+use serde::{Deserialize, Serialize};
+
 use crate::reconcile::Sum;
 use crate::storage::{Bounds, Result, Storage};
 use crate::store::Session;
 use crate::transcript::{Entry, Kind};
 
 /// The last entry of a session's own log, which its window may go on with: the agent has told it as it was then.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Last {
     seq: u32,
     read: Sum,
 }
 
 /// How much of a transcript an agent has told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Overheard {
     /// So many entries, as they are.
     pub(super) heard: u64,

@@ -1,11 +1,13 @@
 //! Keeping the layer's own words out of what an agent says as its own, where it repeats what it was told.
 
+use serde::{Deserialize, Serialize};
+
 use super::session_update::{Update, message_of};
 use crate::rpc::Object;
 use crate::transcript::own_words::Quoted;
 
 /// What of an agent's message is held back, because it may be an account that the agent was told.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Quote {
     stream: Quoted,
     /// The last chunk (its params) of which something is held back.
@@ -13,6 +15,11 @@ pub(super) struct Quote {
 }
 
 impl Quote {
+    /// Whether something is held back.
+    pub(super) fn holds(&self) -> bool {
+        self.chunk.is_some()
+    }
+
     /// Whether what is held back is at its end when this comes: something else, or another message.
     pub(super) fn ends_with(&self, update: &Update<'_>) -> bool {
         let is_other = |held: &Update<'_>| held.name != update.name || message_of(held) != message_of(update);

@@ -10,6 +10,7 @@ mod count;
 mod heard;
 mod sharing;
 
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::rpc::Object;
@@ -21,7 +22,7 @@ use count::Count;
 use heard::Heard;
 
 /// What was said and is not in the store yet, and what the next is compared with.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Spending {
     count: Option<Count>,
     /// The first sum that it is told was used here, rather than before.
@@ -32,6 +33,7 @@ pub(super) struct Spending {
     /// It is one that the agent has begun beside another, while that was open here.
     is_watched: bool,
     /// What was told last with a history, and is to be compared when that is over.
+    #[serde(skip)]
     with_history: Option<History>,
     /// What was used in the turn under way.
     turn: Used,
@@ -186,6 +188,11 @@ impl Spending {
     /// The agent has said in a turn how much of its model's context is used.
     pub(super) fn note_context(&mut self, context: Option<(u64, u64)>) {
         self.context = context;
+    }
+
+    /// Whether a history is being told that has said something of it.
+    pub(super) fn is_told_history(&self) -> bool {
+        self.with_history.is_some()
     }
 
     /// Whether the store is to be told something.

@@ -1,11 +1,13 @@
 //! Writing what is state rather than history, so that windows on one session keep what each other's agents have told.
 
+use serde::{Deserialize, Serialize};
+
 use crate::checksum;
 use crate::storage::{Expectation, Result, Storage, Write};
 use crate::store::{State, Store, keys};
 
 /// Tells a text from others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct StoredAs(u64);
 
 impl StoredAs {

@@ -47,6 +47,11 @@ const MOST_OF_AGENT: usize = 4096;
 const LONGEST_OF_AGENT: usize = 256;
 
 impl OfAgent {
+    /// Whether the client has yet to answer one.
+    pub(in crate::connection) fn is_any_open(&self) -> bool {
+        !self.open.is_empty()
+    }
+
     /// The agent asks for something; `of_user`: of its user in a session. Returns whether it is remembered.
     pub(in crate::connection) fn insert(&mut self, id: Id, of_user: Option<AskedOfUser>) -> bool {
         let is_remembered = self.open.len() < MOST_OF_AGENT && id.as_json().len() <= LONGEST_OF_AGENT;

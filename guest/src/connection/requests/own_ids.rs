@@ -1,5 +1,7 @@
 //! The ids of the engine's own requests to the agent.
 
+use serde::{Deserialize, Serialize};
+
 use crate::rpc::Id;
 
 /// A request of the engine's to the agent.
@@ -8,7 +10,7 @@ pub(in crate::connection) struct OwnId(u64);
 
 /// Hands out the ids of the engine's own requests. They bear a number that no other instance and no other layer before or
 /// behind this one uses, so that nobody's late answers are mistaken for answers to them.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(in crate::connection) struct OwnIds {
     instance: u64,
     last: u64,

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::sessions::states::{AgentsWord, AgentsWords};
 
 /// How long what it has said is believed, in milliseconds.
@@ -12,8 +14,9 @@ const FRESH_FOR: i64 = 10_000;
 const MOST: usize = 4096;
 
 /// What it has said, by session, and when.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct AgentsStates {
+    #[serde(skip)]
     said: BTreeMap<String, (AgentsWord, i64)>,
     /// When its list was last begun to be read, of an agent that says such things.
     asked: Option<i64>,

@@ -1,7 +1,9 @@
 //! The subscription to the agent's own list (draft: session list extensions).
 
+use serde::{Deserialize, Serialize};
+
 /// The layer's subscription to the agent's list.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum AgentsSubscription {
     #[default]
     None,

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::hand_over::HandedOver;
 use super::kept::Kept;
 use super::{Connection, Router, chain};
 use crate::environment::Environment;
@@ -28,7 +29,10 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let (answered, client_has_room) = (0, true);
         let mut engine =
             Self { store, environment, settings, connection, outputs, answered, client_has_room, in_chain };
-        engine.carry_on(kept, lost);
+        match HandedOver::read(&kept).filter(|_| lost.is_empty()) {
+            Some(handed_over) => engine.take_over(handed_over, &kept),
+            None => engine.carry_on(kept, lost),
+        }
         Ok(engine)
     }
 

@@ -15,6 +15,8 @@ mod wanted;
 use std::collections::{HashSet, VecDeque};
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use super::waiting_lists::{WaitingList, WaitingLists};
 use crate::connection::client_request::ClientRequest;
 use crate::connection::list_meta::ListMeta;
@@ -40,19 +42,24 @@ const FRESH_FOR_TIMES: i64 = 100;
 const RECENT_FOR: i64 = 10_000;
 
 /// How far the agent's list has been read.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Discovery {
     phase: Phase,
     /// This agent's list was read to its end before, for this store.
     was_complete: bool,
     pages: usize,
     /// What the cursors were that have led on, as hashes: one for each page at most.
+    #[serde(skip)]
     cursors: HashSet<u64>,
     /// What is still to be taken in.
+    #[serde(skip)]
     said: VecDeque<Said>,
     /// The page behind them.
+    #[serde(skip)]
     next: Option<String>,
+    #[serde(skip)]
     seen: Seen,
+    #[serde(skip)]
     in_doubt: InDoubt,
     forks: WaitingForks,
     /// How often it was begun again because rows had moved while it was read.
@@ -60,8 +67,10 @@ pub(super) struct Discovery {
     /// The agent's ids of sessions that were put away or brought back since, so that it may have said something else.
     archived_here: HashSet<String>,
     /// Archived sessions are asked for too, in this word.
+    #[serde(skip)]
     archived: Option<&'static str>,
     /// Lists that wait for it.
+    #[serde(skip)]
     waiting: WaitingLists,
     /// The `_meta` that the pages are asked for with, or were last.
     asked: ListMeta,
@@ -92,7 +101,7 @@ enum Said {
     Fork(ForkOf),
 }
 
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 enum Phase {
     #[default]
     Idle,
@@ -104,7 +113,7 @@ enum Phase {
 }
 
 /// Whether the store takes what the list says.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 enum Trouble {
     #[default]
     None,
@@ -118,6 +127,37 @@ impl Discovery {
     /// Whether the agent's list has been read to its end.
     pub(super) fn is_read(&self) -> bool {
         self.read_since().is_some()
+    }
+
+    /// Whether nothing of it is being read, taken in or waited for.
+    pub(super) fn is_at_rest(&self) -> bool {
+        let Self {
+            phase,
+            said,
+            in_doubt,
+            waiting,
+            // It is for the pages that are read next, which begin anew.
+            pages: _,
+            cursors: _,
+            next: _,
+            seen: _,
+            archived: _,
+            // It is handed over.
+            was_complete: _,
+            forks: _,
+            repeated: _,
+            archived_here: _,
+            asked: _,
+            wanted: _,
+            was_read: _,
+            asked_at: _,
+            waited_since: _,
+            begun: _,
+            took: _,
+            is_stale: _,
+            trouble: _,
+        } = self;
+        matches!(phase, Phase::Idle | Phase::Done) && said.is_empty() && in_doubt.is_over() && waiting.is_empty()
     }
 
     /// When it was begun that it was last read to its end.

@@ -2,9 +2,11 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
+
 /// Sessions that the agent has made in vain, or that are over before the store took note of whose they are: what it says of
 /// them is for nobody.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Disowned(VecDeque<String>);
 
 /// How many of them are remembered; the agent was asked to let go of each.

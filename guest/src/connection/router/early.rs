@@ -2,10 +2,14 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
+use serde::{Deserialize, Serialize};
+
 /// Updates for sessions that the agent has made but not named yet.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Early {
+    #[serde(skip)]
     pub(super) lines: VecDeque<String>,
+    #[serde(skip)]
     pub(super) bytes: usize,
     /// The agent's ids of sessions of which more was told than may wait; the first few.
     pub(super) overflowed: BTreeSet<String>,

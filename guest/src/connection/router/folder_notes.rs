@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
+
 /// How many directories a connection remembers to have asked about.
 const MOST_ASKED: usize = 4096;
 /// How many the host is asked about at a time: it finds out a few side by side.
@@ -13,13 +15,13 @@ const FIRST: i64 = 1000;
 const LAST: i64 = 16_000;
 
 /// The directories of sessions that were opened on a connection.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct FolderNotes {
     asked: BTreeSet<String>,
     waiting: Vec<Waiting>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Waiting {
     pub(super) cwd: String,
     /// When the host was first asked, if it was.

@@ -7,6 +7,9 @@ use crate::connection::live::Memo;
 use crate::exchange::Output;
 use crate::rpc::Id;
 
+/// Under which key an instance is given what another has handed over.
+const HANDED_OVER: &str = "handed-over";
+
 /// Something that the host keeps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Kept<'a> {
@@ -38,6 +41,8 @@ pub(super) enum Kept<'a> {
     Step(Id),
     /// A request of the agent's that was answered for the client, which may still answer it.
     TakenBack(Id),
+    /// What an instance has handed over, which the host keeps no longer than that takes.
+    HandedOver,
     /// A request of the agent's that the client does not have yet, by the id that it will have there; what the agent is answered
     /// if it never has.
     Held(Id),
@@ -57,6 +62,7 @@ impl<'a> Kept<'a> {
             Self::Profile => "agent".to_owned(),
             Self::Restart => "again".to_owned(),
             Self::Login => "login".to_owned(),
+            Self::HandedOver => HANDED_OVER.to_owned(),
             Self::Session(id) => format!("s/{id}"),
             Self::Given(id) => format!("g/{id}"),
             Self::Relayed(id) => format!("r/{id}"),
@@ -78,6 +84,7 @@ impl<'a> Kept<'a> {
             "agent" => Self::Profile,
             "again" => Self::Restart,
             "login" => Self::Login,
+            HANDED_OVER => Self::HandedOver,
             _ => match key.split_once('/')? {
                 ("s", id) => Self::Session(id),
                 ("g", id) => Self::Given(id),
@@ -123,6 +130,7 @@ mod tests {
             Kept::Profile,
             Kept::Restart,
             Kept::Login,
+            Kept::HandedOver,
             Kept::Session("a/b"),
             Kept::Given("a/b"),
             Kept::Relayed("a/b"),

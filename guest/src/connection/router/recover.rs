@@ -69,7 +69,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
                     self.connection.requests.of_agent.take_back(id);
                 }
                 Some(Kept::Held(id)) => held.push((id, value)),
-                Some(Kept::Chain) | None => {}
+                // What cannot be read is lost with its instance.
+                Some(Kept::Chain | Kept::HandedOver) | None => {}
             }
         }
         let mut marks = BTreeSet::new();

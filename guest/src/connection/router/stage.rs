@@ -2,33 +2,50 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
+
 use crate::connection::client_request::ClientRequest;
 use crate::connection::effect::Waiting;
 use crate::connection::running::RunningAt;
 use crate::rpc::Id;
 
 /// How far the connection is.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) enum Stage {
     /// Nothing but `initialize` may come.
     #[default]
     New,
     /// The agent has not answered `initialize` yet; what the client sent after it waits.
-    Starting { held: VecDeque<Waiting> },
+    Starting {
+        #[serde(skip)]
+        held: VecDeque<Waiting>,
+    },
     /// Everything may come, but for what waits until the client has read the answers to what it asked before.
-    Ready { queue: VecDeque<Waiting>, order: Order },
+    Ready {
+        #[serde(skip)]
+        queue: VecDeque<Waiting>,
+        order: Order,
+    },
     /// The agent was started again, and has not agreed to `initialize` yet; what the client sends waits.
-    Again { asked: Option<Introduction>, held: VecDeque<Waiting> },
+    Again {
+        #[serde(skip)]
+        asked: Option<Introduction>,
+        #[serde(skip)]
+        held: VecDeque<Waiting>,
+    },
 }
 
 /// In what order lines that wait are handled.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) enum Order {
     /// As they came.
     #[default]
     AsTheyCame,
     /// So came what is behind `initialize`: each request is handled when the one before has been answered.
-    OneByOne { last: Option<ClientRequest> },
+    OneByOne {
+        #[serde(skip)]
+        last: Option<ClientRequest>,
+    },
 }
 
 /// The request to an agent that was started again to be initialized as the one before.
@@ -49,6 +66,11 @@ impl Stage {
     /// Ready, with what waited behind `initialize`.
     pub(super) fn ready_with(queue: VecDeque<Waiting>) -> Self {
         Self::Ready { queue, order: Order::OneByOne { last: None } }
+    }
+
+    /// Whether everything may come, and nothing waits. In which order that will be handled which has to wait is to be known then.
+    pub(super) fn is_at_rest(&self) -> bool {
+        matches!(self, Self::Ready { queue, order: _ } if queue.is_empty())
     }
 
     /// Whether everything may come.

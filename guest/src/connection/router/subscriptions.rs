@@ -93,6 +93,11 @@ impl Subscriptions {
         self.by_id.is_empty() && self.watches.is_empty()
     }
 
+    /// Whether there is nothing to know of any.
+    pub(super) fn are_none(&self) -> bool {
+        self.is_idle() && self.follower.is_none() && !self.warned
+    }
+
     /// The client has asked for the first page of the list of a directory.
     pub(super) fn watch(&mut self, cwd: String, scope: Scope, now: i64) {
         let has_worktrees = !scope.with_worktrees().is_empty();

@@ -1,12 +1,14 @@
 //! When what time brings was done last, and is to be done next.
 
+use serde::{Deserialize, Serialize};
+
 use crate::connection::running::Running;
 
 /// When retention first looks, in milliseconds.
 pub(super) const SWEEP_FIRST: i64 = 10_000;
 
 /// When what was done last.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Times {
     /// When the buffers were last written.
     pub(super) flushed: i64,
@@ -26,7 +28,7 @@ pub(super) struct Times {
 }
 
 /// Whether the store is one of an earlier version, which is brought up to date.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Upgrade {
     /// Nobody has looked yet.
     Unknown,

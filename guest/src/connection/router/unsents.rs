@@ -2,24 +2,34 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
+
 use crate::connection::client_request::ClientRequest;
 use crate::connection::key::Key;
 use crate::connection::live::Unsent;
 
 /// The prompts of a connection that wait and are kept in the store.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Unsents {
     /// What each waits for.
+    #[serde(skip)]
     pub(super) waiting: BTreeMap<ClientRequest, Key>,
     /// Those that have waited in a session that is over, and are to be handled once more.
+    #[serde(skip)]
     pub(super) left: Vec<(Key, Unsent)>,
     /// Where some are kept that nothing comes of: the store has not taken that yet.
+    #[serde(skip)]
     pub(super) over: BTreeSet<String>,
     /// The names of its instances that were lost.
     pub(super) lost: BTreeSet<String>,
 }
 
 impl Unsents {
+    /// Whether any wait, or are to be taken out of the store.
+    pub(super) fn is_any(&self) -> bool {
+        !(self.waiting.is_empty() && self.left.is_empty() && self.over.is_empty())
+    }
+
     /// They have waited in a session that is over.
     pub(super) fn left(&mut self, key: &Key, left: Vec<Unsent>) {
         self.left.extend(left.into_iter().map(|unsent| (key.clone(), unsent)));

@@ -1,6 +1,8 @@
 //! The hash and the length of a text: enough to compare it, however it is cut into pieces. The hash of two texts joined is
 //! made of their hashes.
 
+use serde::{Deserialize, Serialize};
+
 /// 2⁶¹ - 1, a prime.
 const MODULUS: u64 = (1 << 61) - 1;
 const BASE: u64 = 0x0d3a_91c4_6b57_e2f9;
@@ -19,7 +21,7 @@ fn times(left: u64, right: u64) -> u64 {
 }
 
 /// The hash and the length of a text, without what does not count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct Sum {
     hash: u64,
     length: u64,

@@ -1,9 +1,11 @@
 //! The tokens of a text that grows: what can no longer change is tokenised once.
 
+use serde::{Deserialize, Serialize};
+
 use crate::index;
 
 /// How much of a text is tokenised for good, and its tokens.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Indexed {
     settled: usize,
     tokens: String,

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::indexed::Indexed;
@@ -32,7 +32,7 @@ impl Row {
 }
 
 /// Adjacent chunks of one message.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Run {
     pub(super) kind: String,
     /// The JSON of its message id, the agent's or the engine's.
@@ -49,7 +49,7 @@ pub(super) struct Run {
 }
 
 /// How much of a run stands in the store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Written {
     Nothing,
     /// So much of the text, in this place.

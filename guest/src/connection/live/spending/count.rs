@@ -15,12 +15,14 @@
 //! what was spent before the smaller one. So each keeps which parts of the sum it counts, and the store which were counted; what
 //! another window has counted meanwhile does not count again.
 
+use serde::{Deserialize, Serialize};
+
 use super::heard::Heard;
 use super::sharing::Sharing;
 use crate::store::{Amount, Cost, Costs, Counted, Usage, Used};
 
 /// The count of one of the agent's sessions, as this window is told it.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Count {
     /// Whose it is; see [`crate::transcript::speaker`].
     of: String,
@@ -54,7 +56,7 @@ pub(super) struct Count {
 }
 
 /// Which parts of the sum that is told were counted.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 struct Parts {
     /// Here, and are not in the store.
     here: Counted,
@@ -63,7 +65,7 @@ struct Parts {
 }
 
 /// What this window was told of it, rather than another one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Here {
     Nothing,
     /// It is a fork's, made in a window that was told what its parent had cost: it goes on from that, whatever else is known.

@@ -1,5 +1,7 @@
 //! Sums that others were told, which the agent of this window may have taken up.
 
+use serde::{Deserialize, Serialize};
+
 use crate::store::{Amount, Cost, Costs};
 
 /// How many are kept: of more the first heard are forgotten.
@@ -7,7 +9,7 @@ const MOST_SUMS: usize = 64;
 
 /// What others were told that one of the agent's sessions has cost, and what it was known to have cost. Which of it the agent
 /// goes on counting from, if from any, shows when it says something itself.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(in crate::connection) struct Heard(Vec<Cost>);
 
 impl Heard {

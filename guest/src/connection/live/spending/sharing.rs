@@ -4,10 +4,12 @@
 //! session has cost. A smaller sum than was told last, in whichever window, is that of a count of its own after all. Where neither
 //! has shown in a session, its agent is taken to do what it has done in others.
 
+use serde::{Deserialize, Serialize};
+
 use crate::store::{Amount, Cost, Costs};
 
 /// What is known of that.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Sharing {
     /// What the store has as told last, in whichever window, as far as that was not counted ahead of this one.
     last: Costs,

@@ -3,13 +3,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
+
 use crate::sessions::discovered::ForkOf;
 
 /// Of how many bytes of ids forks wait. What is past that is left to the next reading of the list.
 const MOST_WAITING: usize = 1024 * 1024;
 
 /// Those that wait, by their parents.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct WaitingForks {
     by_parent: BTreeMap<String, BTreeSet<String>>,
     size: usize,

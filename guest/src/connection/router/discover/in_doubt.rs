@@ -41,6 +41,11 @@ pub(super) struct Asked {
 }
 
 impl InDoubt {
+    /// Whether none is.
+    pub(super) fn is_over(&self) -> bool {
+        self.folders.is_empty() && self.asked.is_none()
+    }
+
     /// A session of this folder is in doubt, if there is room.
     pub(super) fn add(&mut self, folder: String, lacking: Lacking) {
         let has_room = self.folders.contains_key(&folder) || self.folders.len() < MOST_FOLDERS;

@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
+
 use crate::connection::list_meta::ListMeta;
 
 /// How many may wait, and of how many bytes together; the earliest gives way. One may be of any length.
@@ -9,7 +11,7 @@ const MOST: usize = 16;
 const MOST_BYTES: usize = 1024 * 1024;
 
 /// One of them.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 struct Wanted {
     meta: ListMeta,
     /// Not before this time.
@@ -17,7 +19,7 @@ struct Wanted {
 }
 
 /// All of them, in the order in which they came.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct WantedMetas(VecDeque<Wanted>);
 
 impl WantedMetas {
