@@ -25,7 +25,7 @@ pub use fold::brought::Brought;
 pub use fold::grain::Grain;
 pub use judge::{Evidence, judge, plan};
 pub use own_prompts::with_own_prompts;
-pub use plan::{Disputed, Heard, Piece, Plan};
+pub use plan::{Disputed, HeardRange, Piece, Plan};
 pub use replayed::Replayed;
 pub use told::{Tells, left_with, told, without_other_branches};
 pub use turn::places::Places;

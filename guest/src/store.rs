@@ -88,7 +88,7 @@ use std::cell::{Cell, Ref, RefCell};
 use std::collections::BTreeSet;
 
 pub use activity::ActivityState;
-pub use as_of::{AsOf, Asked};
+pub use as_of::{AsOf, AskedAt};
 pub use change::{Change, Changed, Decision};
 pub use cost::{Amount, Cost, Costs};
 pub use counted::Counted;

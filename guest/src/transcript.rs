@@ -39,7 +39,7 @@ mod replay_tests;
 
 pub use after_interrupt::{AFTER_INTERRUPT, may_be_after_interrupt, said_after_interrupt};
 pub use audience::is_for_agent_alone;
-pub use begun::{Begun, begun, begun_by, holds_prompt, turns_behind};
+pub use begun::{BegunTurn, begun, begun_by, holds_prompt, turns_behind};
 pub use call_update::CallUpdate;
 pub use digest::{Hearer, digest, digest_for, is_any_said};
 pub use echo::Echo;

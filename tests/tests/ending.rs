@@ -61,7 +61,7 @@ fn at(flags: &[&str], past: &[&str], bring: impl Fn(&Scene, &mut Reader, &str), 
 }
 
 #[test]
-fn idle() {
+fn every_end_at_rest() {
     let bring = |scene: &Scene, reader: &mut Reader, id: &str| {
         reader.result("session/load", &scene.place(id));
         reader.result("session/prompt", &prompt(id, "and now"));
@@ -72,7 +72,7 @@ fn idle() {
 }
 
 #[test]
-fn in_mid_turn() {
+fn every_end_in_mid_turn() {
     let bring = |scene: &Scene, reader: &mut Reader, id: &str| {
         reader.result("session/load", &scene.place(id));
         reader.ask("session/prompt", &prompt(id, "wait"));
@@ -85,7 +85,7 @@ fn in_mid_turn() {
 }
 
 #[test]
-fn in_mid_replay() {
+fn every_end_in_mid_replay() {
     const MANY: usize = 20_000;
     let bring = |scene: &Scene, reader: &mut Reader, id: &str| {
         reader.ask("session/load", &scene.place(id));
@@ -99,7 +99,7 @@ fn in_mid_replay() {
 }
 
 #[test]
-fn in_mid_open() {
+fn every_end_in_mid_open() {
     let bring = |scene: &Scene, reader: &mut Reader, id: &str| {
         reader.ask("session/load", &scene.place(id));
         until("the agent is asked", || !scene.heard_of("session/load").is_empty());

@@ -50,7 +50,7 @@ fn the_test_agent_does_all_that_it_can_by_the_schema() {
 }
 
 #[test]
-fn a_stubborn_agent_is_stubborn() {
+fn a_stubborn_agent_goes_on_after_sigterm() {
     let scene = Scene::new();
     let mut client = Client::ready(&scene.agent(&["--stubborn"]));
     signal("TERM", client.pid());
@@ -81,7 +81,7 @@ fn of_two_blocks(session: &str) -> Value {
 }
 
 #[test]
-fn it_names_a_session_after_its_first_prompt_and_has_a_better_title_in_its_list() {
+fn the_test_agent_names_a_session_after_its_first_prompt_and_has_a_better_title_in_its_list() {
     let scene = Scene::new();
     let name = "one\ntwo\n\nthree";
     for (flags, listed) in [(&["--list"][..], name), (&["--list", "--better-titles"], "About: one\ntwo")] {
@@ -98,7 +98,7 @@ fn it_names_a_session_after_its_first_prompt_and_has_a_better_title_in_its_list(
 }
 
 #[test]
-fn it_says_a_prompt_back_in_one_and_its_use_after_the_answer() {
+fn the_test_agent_says_a_prompt_back_in_one_and_its_use_after_the_answer() {
     let scene = Scene::new();
     let mut client = Client::ready(&scene.agent(&["--load", "--echo-joined", "--late-usage"]));
     let id = client.new_session(&scene.cwd());
@@ -112,7 +112,7 @@ fn it_says_a_prompt_back_in_one_and_its_use_after_the_answer() {
 }
 
 #[test]
-fn it_replays_the_history_of_a_fork_before_its_answer() {
+fn the_test_agent_replays_the_history_of_a_fork_before_its_answer() {
     let scene = Scene::new();
     let mut client = Client::ready(&scene.agent(&["--fork", "--replays-on-fork"]));
     let id = client.new_session(&scene.cwd());
@@ -123,7 +123,7 @@ fn it_replays_the_history_of_a_fork_before_its_answer() {
 }
 
 #[test]
-fn it_answers_nobody_who_is_not_authenticated() {
+fn the_test_agent_answers_nobody_who_is_not_authenticated() {
     let scene = Scene::new();
     let mut client = Client::start(&scene.agent(&["--list", "--load", "--auth", "all"]));
     assert_eq!(client.initialize()["authMethods"][0]["id"], "sign-in");
@@ -146,7 +146,7 @@ fn it_answers_nobody_who_is_not_authenticated() {
 }
 
 #[test]
-fn it_has_no_name_and_more_than_the_schema_knows() {
+fn the_test_agent_has_no_name_and_more_than_the_schema_knows() {
     let scene = Scene::new();
     let mut client = Client::start(&scene.agent(&["--nameless", "--models"])).unchecked();
     assert_eq!(client.initialize()["agentInfo"], Value::Null);
@@ -155,7 +155,7 @@ fn it_has_no_name_and_more_than_the_schema_knows() {
 }
 
 #[test]
-fn it_deletes_only_when_it_has_the_time_to_end() {
+fn the_test_agent_deletes_only_when_it_has_the_time_to_end() {
     let scene = Scene::new();
     for (is_killed, left) in [(true, 1), (false, 0)] {
         let launch = scene.agent(&["--list", "--delete", "--deletes-at-end", "--end-ms", "100"]);
@@ -173,7 +173,7 @@ fn it_deletes_only_when_it_has_the_time_to_end() {
 }
 
 #[test]
-fn it_sees_what_was_done_outside() {
+fn the_test_agent_sees_what_was_done_outside() {
     let scene = Scene::new();
     let outside = scene.outside();
     outside.have("s-1", &scene.cwd(), &[("one", "first"), ("two", "second"), ("three", "third")]);
@@ -200,7 +200,7 @@ fn it_sees_what_was_done_outside() {
 }
 
 #[test]
-fn another_process_of_it_has_the_same_sessions() {
+fn another_process_of_the_test_agent_has_the_same_sessions() {
     let scene = Scene::new();
     let flags = &["--load", "--list"];
     let (mut first, mut second) = (Client::ready(&scene.agent(flags)), Client::ready(&scene.agent(flags)));
@@ -212,7 +212,7 @@ fn another_process_of_it_has_the_same_sessions() {
 }
 
 #[test]
-fn it_takes_its_time_to_load() {
+fn the_test_agent_takes_its_time_to_load() {
     for is_silent in [false, true] {
         let scene = Scene::new();
         scene.outside().have("s-1", &scene.cwd(), &[("one", "first")]);
@@ -234,7 +234,7 @@ fn it_takes_its_time_to_load() {
 }
 
 #[test]
-fn it_counts_its_sessions_anew_with_each_start() {
+fn the_test_agent_counts_its_sessions_anew_with_each_start() {
     let scene = Scene::new();
     for (flags, same) in [(&["--resume", "--forgets"][..], false), (&["--resume", "--forgets", "--counter-ids"], true)]
     {

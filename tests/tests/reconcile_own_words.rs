@@ -24,7 +24,7 @@ fn assert_not_ours(what: &str, said: &Value) {
 }
 
 #[test]
-fn neither_title_nor_echo_nor_list_show_it() {
+fn neither_title_nor_echo_nor_list_show_the_layers_words() {
     for habits in HABITS {
         let flags = [&["--list", "--load", "--resume"], habits].concat();
         let scene = Scene::new();

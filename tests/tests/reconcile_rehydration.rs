@@ -51,7 +51,7 @@ fn prompt(session: &str) -> Value {
 }
 
 #[test]
-fn it_survives_that_the_session_is_closed_without_a_prompt() {
+fn what_is_unheard_survives_that_the_session_is_closed_without_a_prompt() {
     let lost = Lost::new();
     let mut client = lost.client(FLAGS);
     for _ in 0..2 {
@@ -65,7 +65,7 @@ fn it_survives_that_the_session_is_closed_without_a_prompt() {
 }
 
 #[test]
-fn it_survives_the_process() {
+fn what_is_unheard_survives_the_process() {
     for method in ["session/load", "session/resume"] {
         let lost = Lost::new();
         for _ in 0..2 {
@@ -88,7 +88,7 @@ fn it_survives_the_process() {
 }
 
 #[test]
-fn it_survives_a_prompt_that_fails() {
+fn what_is_unheard_survives_a_prompt_that_fails() {
     let lost = Lost::new();
     let mut client = lost.client(ASKING);
     lost.check_load(&mut client, &[]);
@@ -102,7 +102,7 @@ fn it_survives_a_prompt_that_fails() {
 }
 
 #[test]
-fn it_survives_a_prompt_that_fails_and_the_process() {
+fn what_is_unheard_survives_a_prompt_that_fails_and_the_process() {
     let lost = Lost::new();
     let mut client = lost.client(ASKING);
     lost.check_load(&mut client, &[]);
@@ -115,7 +115,7 @@ fn it_survives_a_prompt_that_fails_and_the_process() {
 }
 
 #[test]
-fn it_survives_in_a_fork() {
+fn what_is_unheard_survives_in_a_fork() {
     let scene = Scene::new();
     let launch = scene.proxy(&[], FLAGS);
     let mut client = Client::ready(&launch);

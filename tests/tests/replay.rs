@@ -64,7 +64,7 @@ fn calls(replay: &[Value]) -> Vec<String> {
 }
 
 #[test]
-fn it_is_whole_in_order_and_ends_before_the_response() {
+fn a_replay_is_whole_in_order_and_ends_before_the_response() {
     let long = Long::new();
     let mut client = Client::ready(&long.launch);
     long.check_whole(&mut client);
@@ -102,7 +102,7 @@ fn a_second_load_does_not_harm_the_first() {
 }
 
 #[test]
-fn it_can_be_cancelled() {
+fn a_replay_can_be_cancelled() {
     let long = Long::new();
     let mut client = Client::ready(&long.launch);
     let load = long.start_load(&mut client);
@@ -144,7 +144,7 @@ fn the_client_can_go() {
 }
 
 #[test]
-fn it_is_not_recorded_again() {
+fn a_replay_is_not_recorded_again() {
     let long = Long::new();
     for _ in 0..3 {
         let mut client = Client::ready(&long.launch);

@@ -75,7 +75,7 @@ fn killed_in_mid_turn_the_turn_fails_and_the_conversation_goes_on() {
 }
 
 #[test]
-fn one_that_ends_by_itself_is_started_again_too() {
+fn an_agent_that_ends_by_itself_is_started_again_too() {
     let scene = Scene::new();
     let mut client = Client::ready(&scene.proxy(&["--restart", "on"], &[]));
     let id = client.new_session(&scene.cwd());
@@ -89,7 +89,7 @@ fn one_that_ends_by_itself_is_started_again_too() {
 }
 
 #[test]
-fn one_that_ends_again_and_again_ends_the_connection() {
+fn an_agent_that_ends_again_and_again_ends_the_connection() {
     let scene = Scene::new();
     let mut client = Client::ready(&scene.proxy(&[], &[]));
     let id = client.new_session(&scene.cwd());
@@ -102,7 +102,7 @@ fn one_that_ends_again_and_again_ends_the_connection() {
 }
 
 #[test]
-fn one_that_ends_at_once_is_told_of_in_a_sentence() {
+fn an_agent_that_ends_at_once_is_told_of_in_a_sentence() {
     for (options, expected) in [
         (&[][..], "the agent has ended: exit status: 0; it was started again 5 times within a minute"),
         (&["--restart", "off"], "the agent has ended: exit status: 0"),

@@ -32,7 +32,7 @@ fn after_noise(scene: &Scene) -> Reader {
 }
 
 #[test]
-fn it_keeps_nobody_from_an_answer_nor_the_program_from_ending() {
+fn an_unread_log_keeps_nobody_from_an_answer_nor_the_program_from_ending() {
     let scene = Scene::new();
     let mut reader = after_noise(&scene);
     let unread = reader.take_log();
@@ -43,7 +43,7 @@ fn it_keeps_nobody_from_an_answer_nor_the_program_from_ending() {
 }
 
 #[test]
-fn it_keeps_the_agent_from_no_word_of_its_own_there() {
+fn an_unread_log_keeps_the_agent_from_no_word_of_its_own_there() {
     /// How often the agent says something on standard error once the log is full.
     const WORDS: usize = 50;
     // With the first prompt it says what is logged, with the others something on standard error.

@@ -3,9 +3,10 @@
 //! Its phase holds what only that phase has, and whoever waits for the end of a phase waits in the session itself, so
 //! that no phase can end and forget them.
 
+mod abandoned_replay;
+mod account_filter;
 mod activity;
 mod agents_copy;
-mod all_unsent;
 mod at_rest;
 mod awaited;
 mod busy;
@@ -16,8 +17,9 @@ mod displaced;
 mod elicitation;
 mod failing;
 mod fork_of_unknown;
-mod hush;
 mod in_step;
+mod keep_out_late_replay;
+mod keep_prompts;
 mod laid_out;
 mod late_replay;
 mod lost;
@@ -29,7 +31,6 @@ mod opened_otherwise;
 mod opened_with;
 mod opening;
 mod overheard;
-mod overhearing;
 mod own_turn;
 mod permission;
 mod planned;
@@ -47,14 +48,12 @@ mod state_to_write;
 mod subagent_states;
 mod taken_over;
 mod target;
-mod told_in_vain;
-mod told_late;
 mod turn_end;
 mod turns_heard;
 mod unheard;
-mod unsent;
 mod update;
 mod usage;
+mod waiting_prompts;
 mod write;
 
 use std::collections::{BTreeSet, VecDeque};
@@ -62,7 +61,6 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-pub(super) use all_unsent::Unsent;
 pub(super) use lost::{given_to_keep, given_where};
 pub(super) use memo::Memo;
 pub(super) use opening::{OpenRequest, Wanted};
@@ -71,6 +69,7 @@ pub(super) use session_update::Update;
 pub(super) use settings::Setting;
 pub(super) use show::Piece;
 pub(super) use target::{Parent, Target};
+pub(super) use waiting_prompts::WaitingPrompt;
 
 use super::client_request::ClientRequest;
 use super::cx::Cx;
@@ -87,7 +86,6 @@ use crate::store::{Session, State};
 use crate::transcript::{LaidOut, OpenCalls, Recorder, Retold, SubagentStates, ToldCalls, Whereabouts, own_words};
 use activity::Activity;
 use agents_copy::AgentsCopy;
-use all_unsent::AllUnsent;
 use awaited::Awaited;
 use busy::Busy;
 use closing::Closing;
@@ -101,6 +99,7 @@ use own_turn::OwnTurn;
 use quote::Quote;
 use spending::Spending;
 use state_to_write::StoredAs;
+use waiting_prompts::WaitingPrompts;
 
 /// A session on a connection.
 #[derive(Debug, Serialize, Deserialize)]
@@ -155,7 +154,7 @@ pub(super) struct LiveSession {
     awaited: Awaited,
     /// The prompts that wait.
     #[serde(skip)]
-    unsent: AllUnsent,
+    unsent: WaitingPrompts,
     /// The turn that it is at, where its prompt is in the log.
     #[serde(skip)]
     own_turn: Option<OwnTurn>,
@@ -164,7 +163,7 @@ pub(super) struct LiveSession {
     /// Tool calls that were told of.
     told_calls: ToldCalls,
     /// Keeps the layer's own words out of what is shown as the user's.
-    hush: own_words::Stream,
+    echo_filter: own_words::Stream,
     /// Keeps the layer's own words out of what is shown as the agent's.
     quote: Quote,
     /// How far the agent has said the history again for a request that nobody waits for any more.
@@ -185,7 +184,7 @@ pub(super) struct LiveSession {
     #[serde(skip)]
     recorded: u32,
     /// What has become of what was said in the turns under way.
-    said: Said,
+    said: Completeness,
     /// The agent has begun another session in the place of its own, which it could not open. It takes that place when a
     /// prompt in it has succeeded. How many entries the transcript had when it was begun.
     stands_in_since: Option<u64>,
@@ -283,8 +282,8 @@ pub(super) struct Stamp {
     in_step: (bool, usize, u32),
     stands_in_since: Option<u64>,
     /// What would become of what was said if the instance were lost.
-    at_stake: Said,
-    said: Said,
+    at_stake: Completeness,
+    said: Completeness,
     questions: (usize, usize),
     awaits_user: bool,
     late_replay: Option<Whereabouts>,
@@ -294,14 +293,14 @@ pub(super) struct Stamp {
 
 /// What has become of what was said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-enum Said {
+enum Completeness {
     /// All of it is in the log, or will be.
     Whole,
     /// Part of it could not be kept.
     Missing,
 }
 
-impl Said {
+impl Completeness {
     fn missing_if(is_missing: bool) -> Self {
         if is_missing { Self::Missing } else { Self::Whole }
     }
@@ -333,11 +332,11 @@ impl LiveSession {
             others_ended: false,
             questions: Vec::new(),
             awaited: Awaited::default(),
-            unsent: AllUnsent::default(),
+            unsent: WaitingPrompts::default(),
             own_turn: None,
             calls: OpenCalls::default(),
             told_calls: ToldCalls::default(),
-            hush: own_words::Stream::default(),
+            echo_filter: own_words::Stream::default(),
             quote: Quote::default(),
             retold: None,
             late_replay: LateReplay::default(),
@@ -346,7 +345,7 @@ impl LiveSession {
             turns_had: BTreeSet::new(),
             writes: 0,
             recorded: 0,
-            said: Said::Whole,
+            said: Completeness::Whole,
             stands_in_since: None,
             stands_in: StandsIn::Until,
             subagents: None,
@@ -401,7 +400,7 @@ impl LiveSession {
     }
 
     /// Its open mark is in the store already, for this connection.
-    pub(super) fn is_marked(&mut self, connection: String) {
+    pub(super) fn set_marked(&mut self, connection: String) {
         self.marked = Some(connection);
     }
 
@@ -459,7 +458,7 @@ impl LiveSession {
             seen: self.recorder.seen(),
             in_step: self.in_step.stamp(),
             stands_in_since: self.stands_in_since,
-            at_stake: Said::missing_if(self.is_unwritten()),
+            at_stake: Completeness::missing_if(self.is_unwritten()),
             said: self.said,
             questions: self.questions_stamp(),
             late_replay: self.late_replay.place(),
@@ -518,7 +517,7 @@ impl LiveSession {
     /// Whether its agent may have more than the history by now: it was not looked at for a while, or not at all.
     pub(super) fn is_uncompared(&self, now: i64) -> bool {
         let is_its_own = !self.agent_id.is_empty() && self.stands_in_since.is_none();
-        self.copy != AgentsCopy::Untold && !self.copy.is_recent(now) && is_its_own
+        self.copy != AgentsCopy::NotReplayedWhileOpen && !self.copy.is_recent(now) && is_its_own
     }
 
     fn release<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {

@@ -9,7 +9,7 @@ mod agents_states;
 mod agents_subscription;
 mod archive;
 mod attach;
-mod calls;
+mod before_named;
 mod cancel;
 mod chain;
 mod client;
@@ -18,24 +18,24 @@ mod delete;
 mod deliver_held;
 mod discover;
 mod disowned;
-mod early;
 mod effects;
 mod ends;
 mod folder_notes;
 mod follow;
 mod follow_worktrees;
 mod hand_over;
+mod host_calls;
 mod in_step;
 mod initialize;
+mod keep_prompts;
 mod kept;
-mod known;
 mod layers;
 mod list;
 mod login;
+mod malformed_lines;
 mod new;
 mod note_folders;
 mod note_states;
-mod off;
 mod open;
 mod open_live;
 mod recover;
@@ -45,19 +45,19 @@ mod relayed;
 mod relayed_lists;
 mod requests;
 mod restarted;
-mod saving;
 mod show;
 mod stage;
+mod status_and_title;
+mod storing_notices;
 mod subagent;
 mod subscribe;
 mod subscriptions;
 mod tick;
 mod times;
-mod unsent;
-mod unsents;
 mod untold;
 mod update;
 mod waiting_lists;
+mod waiting_prompts;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -78,9 +78,9 @@ use crate::settings::Settings;
 use crate::store::Store;
 use agents_states::AgentsStates;
 use agents_subscription::AgentsSubscription;
+use before_named::Early;
 use discover::Discovery;
 use disowned::Disowned;
-use early::Early;
 use folder_notes::FolderNotes;
 use kept::KeptSession;
 use relayed::Relayed;
@@ -88,8 +88,8 @@ use relayed_lists::RelayedLists;
 use stage::Stage;
 use subscriptions::Subscriptions;
 use times::Times;
-use unsents::Unsents;
 use waiting_lists::WaitingLists;
+use waiting_prompts::ConnectionsPrompts;
 
 /// All of one connection: what is remembered of it, and what it works with.
 #[derive(Debug)]
@@ -163,7 +163,7 @@ struct Connection {
     memos: BTreeMap<String, KeptSession>,
     early: Early,
     /// The prompts that wait and are kept in the store.
-    unsent: Unsents,
+    unsent: ConnectionsPrompts,
     /// The agent's ids of sessions that it made in vain, or that nobody took note of; the last few.
     disowned: Disowned,
     /// Sessions whose histories were fetched from the agent, to be forked.
@@ -198,7 +198,7 @@ struct Connection {
 
 impl Connection {
     /// The arrivals that were being handled are done with.
-    fn arrivals_are_over(&mut self) {
+    fn end_arrivals(&mut self) {
         self.before += u64::from(std::mem::take(&mut self.arrivals));
     }
 
@@ -229,7 +229,7 @@ impl Connection {
             ids: OwnIds::new(random),
             memos: BTreeMap::new(),
             early: Early::default(),
-            unsent: Unsents::default(),
+            unsent: ConnectionsPrompts::default(),
             disowned: Disowned::default(),
             fetched: BTreeSet::new(),
             showing: VecDeque::new(),

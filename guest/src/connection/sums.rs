@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn they_are_remembered_of_the_last_few() {
+    fn sums_are_remembered_of_the_last_few_sessions() {
         let mut sums = Sums::default();
         for number in 0..MOST_SUMS + 2 {
             sums.keep(number.to_string(), Costs::default());

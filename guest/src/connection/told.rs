@@ -14,14 +14,14 @@ pub(super) enum Untold {
 
 /// How much of a session's own log an agent has heard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Heard {
+pub(super) enum HeardInLog {
     /// All that is known to its window.
     All,
     /// Up to this entry: what others have written behind it was not told yet.
     UpTo(u32),
 }
 
-impl Heard {
+impl HeardInLog {
     /// The last entry that it has heard, where its window knows the log up to `known`.
     pub(super) fn up_to(self, known: u32) -> u32 {
         match self {

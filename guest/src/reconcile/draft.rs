@@ -6,12 +6,12 @@ mod differences;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use super::plan::{Disputed, Heard, Piece, Plan, length};
+use super::plan::{Disputed, HeardRange, Piece, Plan, length};
 use super::turn::Turn;
 
 /// Whether the agent knows of what is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum KnownToAgent {
     Yes,
     No,
 }
@@ -42,20 +42,20 @@ pub(super) struct Draft {
     windows: BTreeMap<u16, u64>,
     /// What is kept since something was put in. Turns that were spoken at once lie between each other, and stay as they
     /// lie unless something comes between them.
-    kept: Vec<Kept>,
+    kept: Vec<KeptRange>,
     position: u64,
 }
 
 /// Some entries that are kept.
 #[derive(Debug)]
-struct Kept {
+struct KeptRange {
     range: RangeInclusive<u64>,
     /// The agent does not know of them.
     is_missed: bool,
 }
 
 impl Draft {
-    pub(super) fn new(heard: Heard, moved_on: bool, replay: &[Turn]) -> Self {
+    pub(super) fn new(heard: HeardRange, moved_on: bool, replay: &[Turn]) -> Self {
         let plan = Plan { tells: true, ..Plan::default() };
         let is_left_out = replay.iter().all(|turn| turn.user.is_empty());
         let prompts = if is_left_out { Prompts::LeftOut } else { Prompts::AsSaid };
@@ -107,7 +107,7 @@ impl Draft {
         for run in turn.at.runs() {
             let (start, end) = run.into_inner();
             let parts = [(start..=end.min(prompt), false), (start.max(prompt + 1)..=end, true)];
-            let kept = parts.map(|(range, is_missed)| Kept { range, is_missed });
+            let kept = parts.map(|(range, is_missed)| KeptRange { range, is_missed });
             self.kept.extend(kept.into_iter().filter(|kept| !kept.range.is_empty()));
         }
     }
@@ -119,14 +119,14 @@ impl Draft {
         for turn in log {
             let is_others = turn.took_part == Some(false) && !turn.user.is_empty();
             let is_new_to_it = is_others && !has_prompts && turn.at.start() > self.heard_before;
-            self.keep([turn], if is_new_to_it { Told::No } else { Told::Yes });
+            self.keep([turn], if is_new_to_it { KnownToAgent::No } else { KnownToAgent::Yes });
         }
     }
 
     /// Keeps what the agent took part in, and tells, and what others said in between.
     pub(super) fn keep_took_part(&mut self, log: &[Turn]) {
         let (known, unknown): (Vec<&Turn>, Vec<&Turn>) = log.iter().partition(|turn| self.has_part_in(turn));
-        self.keep(known, Told::Yes);
+        self.keep(known, KnownToAgent::Yes);
         self.keep_others(unknown);
     }
 
@@ -150,17 +150,17 @@ impl Draft {
             let heard = self.heard_before;
             let halves = turn.at.runs().flat_map(|run| {
                 let (start, end) = run.into_inner();
-                let told = Kept { range: start..=end.min(heard), is_missed: false };
-                [told, Kept { range: start.max(heard.saturating_add(1))..=end, is_missed: !is_nothing(turn) }]
+                let told = KeptRange { range: start..=end.min(heard), is_missed: false };
+                [told, KeptRange { range: start.max(heard.saturating_add(1))..=end, is_missed: !is_nothing(turn) }]
             });
             self.kept.extend(halves.filter(|kept| !kept.range.is_empty()));
         }
     }
 
-    pub(super) fn keep<'a>(&mut self, turns: impl IntoIterator<Item = &'a Turn>, told: Told) {
+    pub(super) fn keep<'a>(&mut self, turns: impl IntoIterator<Item = &'a Turn>, told: KnownToAgent) {
         for turn in turns {
-            let is_missed = told == Told::No && !is_nothing(turn);
-            self.kept.extend(turn.at.runs().map(|range| Kept { range, is_missed }));
+            let is_missed = told == KnownToAgent::No && !is_nothing(turn);
+            self.kept.extend(turn.at.runs().map(|range| KeptRange { range, is_missed }));
         }
     }
 
@@ -188,7 +188,7 @@ impl Draft {
     /// Something is put in behind what is kept so far.
     fn settle(&mut self) {
         self.kept.sort_unstable_by_key(|kept| *kept.range.start());
-        for Kept { range, is_missed } in std::mem::take(&mut self.kept) {
+        for KeptRange { range, is_missed } in std::mem::take(&mut self.kept) {
             self.place(Piece::Keep(range), is_missed);
         }
     }

@@ -36,7 +36,7 @@ use event::{Event, agents_text, text_of};
 use grain::Grain;
 use heard::Heard;
 use late::Ends;
-use open_turn::{Open, Said, is_plan};
+use open_turn::{Open, Speaking, is_plan};
 use pieces::Pieces;
 use typed::{as_typed, behind_directory, without_elements};
 use wanted::Wanted;
@@ -71,7 +71,7 @@ pub struct Fold {
 
 /// What comes behind what is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Behind {
+enum WhatFollows {
     Nothing,
     AnotherTurn,
     /// More of the same turn, which is taken apart.
@@ -170,7 +170,7 @@ impl Fold {
         }
         if let Some(open) = self.open.as_mut().filter(|open| is_its_own.is_some() && open.places.is_just(number)) {
             open.took_part = is_its_own;
-            if is_its_own == Some(true) && matches!(open.said, Said::Agent { .. }) {
+            if is_its_own == Some(true) && matches!(open.said, Speaking::Agent { .. }) {
                 self.asides.push(self.turns.len());
             }
         }
@@ -223,7 +223,7 @@ impl Fold {
                 });
                 // Each prompt is a turn: not all that were not waited for need have reached the agent, and of what was asked
                 // without the layer, and not answered, it may tell something else later.
-                self.close(Behind::AnotherTurn);
+                self.close(WhatFollows::AnotherTurn);
                 Arc::make_mut(&mut self.attached).note(&blocks);
                 self.brought.note(&blocks);
                 let begins = blocks.iter().find_map(|block| text_of(block)).unwrap_or_default();
@@ -305,7 +305,7 @@ impl Fold {
         if until > 0 && self.open.is_none() {
             self.anything_else(until);
         }
-        self.close(Behind::Nothing);
+        self.close(WhatFollows::Nothing);
         let asides = if self.grain == Grain::Turns { self.asides } else { Vec::new() };
         let mut turns = self.turns;
         // What an agent did at last belongs to what it said at last.
@@ -332,8 +332,8 @@ impl Fold {
     fn begin_aside(&mut self, number: u64) {
         match &self.open {
             Some(open) if open.took_part != Some(true) => {}
-            Some(open) if open.is_ours => self.close(Behind::AnotherTurn),
-            Some(_) if self.joints.contains(&number) => self.close(Behind::Nothing),
+            Some(open) if open.is_ours => self.close(WhatFollows::AnotherTurn),
+            Some(_) if self.joints.contains(&number) => self.close(WhatFollows::Nothing),
             _ => {}
         }
     }
@@ -341,7 +341,7 @@ impl Fold {
     /// What another session says between turns is not said in the turn that a prompt has begun.
     fn end_of_turn(&mut self) {
         if self.open.as_ref().is_some_and(|open| open.is_ours) {
-            self.close(Behind::AnotherTurn);
+            self.close(WhatFollows::AnotherTurn);
         }
     }
 
@@ -349,7 +349,7 @@ impl Fold {
     fn end_of_others(&mut self, took_part: Option<bool>) {
         let is_others = took_part == Some(false);
         if self.open.as_ref().is_some_and(|open| (open.took_part == Some(false)) != is_others) {
-            self.close(Behind::AnotherTurn);
+            self.close(WhatFollows::AnotherTurn);
         }
     }
 
@@ -361,7 +361,7 @@ impl Fold {
         let before = self.open.as_ref().and_then(|open| open.message.as_deref());
         let has_other_id = before.is_some() && before != message;
         if has_text && self.is_behind_prompt_alone(message) {
-            self.close(Behind::AnotherTurn);
+            self.close(WhatFollows::AnotherTurn);
         }
         self.go_on_with(number, message, |open| {
             message.is_some() && open.message.as_deref() == message || !has_text || !open.has_words()
@@ -369,7 +369,7 @@ impl Fold {
         let strip = self.strip;
         if let Some(open) = &mut self.open {
             if has_text && self.grain == Grain::Turns {
-                open.said.may_begin(number, has_other_id);
+                open.said.note_possible_beginning(number, has_other_id);
             }
             texts.for_each(|text| open.said.hear(&text, strip, &self.attached));
         }
@@ -378,19 +378,19 @@ impl Fold {
     /// Ends what the user is saying at the last place where it is prompts that the agent may have kept alone, if the whole is nothing
     /// that the user has sent through the layer: what is told behind them was said elsewhere.
     fn part_from_alone(&mut self) {
-        let Some(Open { said: Said::User(heard), .. }) = &self.open else { return };
+        let Some(Open { said: Speaking::User(heard), .. }) = &self.open else { return };
         let Some((number, before, behind)) = heard.parted(self.strip, &self.attached, &self.wanted) else { return };
         let Some(open) = &mut self.open else { return };
         let Some(places) = open.places.split_off(number) else { return };
         let rest = open.parted(places, before, behind);
-        self.close(Behind::AnotherTurn);
+        self.close(WhatFollows::AnotherTurn);
         self.open = Some(rest);
     }
 
     /// Whether this message of the user's comes behind another that is all the agent has kept of a turn: of that the log has more. What
     /// is attached to a prompt may be told as a message by itself.
     fn is_behind_prompt_alone(&self, message: Option<&str>) -> bool {
-        let Some(Open { said: Said::User(heard), message: before, .. }) = &self.open else { return false };
+        let Some(Open { said: Speaking::User(heard), message: before, .. }) = &self.open else { return false };
         if self.grain != Grain::Turns || message.is_none() || before.as_deref() == message {
             return false;
         }
@@ -419,7 +419,7 @@ impl Fold {
 
     /// What was said before this entry, or some of it, was compacted.
     fn compacted(&mut self, number: u64) {
-        if let Some(Open { said: Said::Agent { agent, .. }, .. }) = &self.open {
+        if let Some(Open { said: Speaking::Agent { agent, .. }, .. }) = &self.open {
             self.compactions.note(number, agent.sum());
         }
     }
@@ -431,7 +431,7 @@ impl Fold {
     /// Whether the agent says this in its user's name in the midst of an answer: the user has not said it in any prompt, and the
     /// transcript has more of that answer than was told so far.
     fn is_in_answer(&self, text: &str) -> bool {
-        let Some(Open { said: Said::Agent { user, agent, .. }, .. }) = &self.open else { return false };
+        let Some(Open { said: Speaking::Agent { user, agent, .. }, .. }) = &self.open else { return false };
         is_in_answers(text)
             && !self.wanted.is_prompt(Sum::of(text))
             && self.wanted.is_answered_at_length(*user, agent.sum())
@@ -450,11 +450,11 @@ impl Fold {
     /// An entry of what the user is saying, or of something else that is said next.
     fn go_on_with(&mut self, number: u64, message: Option<&str>, is_one_message: impl Fn(&Open) -> bool) {
         let goes_on = self.open.as_ref().is_some_and(|open| {
-            matches!(open.said, Said::User(_) | Said::UserAtLength(_))
+            matches!(open.said, Speaking::User(_) | Speaking::UserAtLength(_))
                 && (self.grain != Grain::Prompts || is_one_message(open))
         });
         if !goes_on {
-            self.close(Behind::AnotherTurn);
+            self.close(WhatFollows::AnotherTurn);
         }
         let open = self.entry(number);
         open.message = message.map(str::to_owned);
@@ -467,7 +467,7 @@ impl Fold {
             && open.is_behind_message(message)
         {
             let (is_ours, took_part) = (open.is_ours, open.took_part);
-            self.close(Behind::MoreOfIt);
+            self.close(WhatFollows::MoreOfIt);
             let more = self.entry(number);
             (more.is_ours, more.took_part) = (is_ours, took_part);
         }
@@ -482,7 +482,7 @@ impl Fold {
     fn anything_else(&mut self, number: u64) {
         self.part_from_alone();
         self.entry(number);
-        self.user_is_done();
+        self.finish_user();
     }
 
     /// An entry of the turn under way, or of a new one.
@@ -492,17 +492,17 @@ impl Fold {
         open
     }
 
-    fn user_is_done(&mut self) {
+    fn finish_user(&mut self) {
         let Some(open) = &mut self.open else { return };
-        let (user, pieces, begins) = match std::mem::replace(&mut open.said, Said::User(Heard::default())) {
-            Said::User(heard) => {
+        let (user, pieces, begins) = match std::mem::replace(&mut open.said, Speaking::User(Heard::default())) {
+            Speaking::User(heard) => {
                 let text = heard.as_sent(self.strip, &self.attached, &self.wanted);
                 let mut writer = self.wanted.of_user();
                 heard.write(&text, &mut writer);
                 (writer, self.wanted.pieces_of(&text), self.wanted.begun_by(&text))
             }
-            Said::UserAtLength(writer) => (writer, Vec::new(), Vec::new()),
-            said @ Said::Agent { .. } => {
+            Speaking::UserAtLength(writer) => (writer, Vec::new(), Vec::new()),
+            said @ Speaking::Agent { .. } => {
                 open.said = said;
                 return;
             }
@@ -510,12 +510,12 @@ impl Fold {
         let held = if pieces.is_empty() { self.wanted.held_by_user(&user) } else { pieces };
         let user = user.finish().sum();
         let agent = self.wanted.of_agent(user);
-        open.said = Said::Agent { user, agent, held, begins };
+        open.said = Speaking::Agent { user, agent, held, begins };
     }
 
-    fn close(&mut self, behind: Behind) {
+    fn close(&mut self, behind: WhatFollows) {
         self.part_from_alone();
-        self.user_is_done();
+        self.finish_user();
         let Some(mut open) = self.open.take() else { return };
         open.end_plan();
         let Open {
@@ -524,7 +524,7 @@ impl Fold {
             is_ours,
             is_command,
             took_part,
-            said: Said::Agent { user, mut agent, mut held, begins },
+            said: Speaking::Agent { user, mut agent, mut held, begins },
             review,
             messages,
             ended,
@@ -549,9 +549,9 @@ impl Fold {
         }
         // What an agent replays has no ends; it came to one if something follows it.
         let finished = match behind {
-            Behind::Nothing => ended == Some(Ended::Well),
-            Behind::AnotherTurn => ended.map_or(!is_ours, |ended| ended == Ended::Well),
-            Behind::MoreOfIt => true,
+            WhatFollows::Nothing => ended == Some(Ended::Well),
+            WhatFollows::AnotherTurn => ended.map_or(!is_ours, |ended| ended == Ended::Well),
+            WhatFollows::MoreOfIt => true,
         };
         let known = self.hearer.as_ref().map(|(_, known)| known).filter(|_| is_ours);
         let uncopied = match known.and_then(|known| known.uncopied_from((at.start(), at.end()))) {

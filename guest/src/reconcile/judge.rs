@@ -11,30 +11,30 @@ use super::compare::on_the_whole;
 use super::compare::recut::alike;
 use super::compare::telling::is_held;
 use super::compare::told_apart;
-use super::draft::{Draft, Told};
-use super::plan::{Heard, Piece, Plan};
+use super::draft::{Draft, KnownToAgent};
+use super::plan::{HeardRange, Piece, Plan};
 use super::turn::sum::Sum;
 use super::turn::{Turn, Uncopied};
 
 /// Compares a transcript, of which the agent has heard this much, with what it replays. `moved_on`: the agent's
 /// own list says that the session has changed since the two last agreed.
-pub fn plan(log: &[Turn], heard: impl Into<Heard>, replay: &[Turn], moved_on: bool) -> Plan {
+pub fn plan(log: &[Turn], heard: impl Into<HeardRange>, replay: &[Turn], moved_on: bool) -> Plan {
     let heard = heard.into();
     let (log, replay) = told_apart::joined(log, replay);
     let (log, replay) = commands::joined(&log, &replay);
-    let (log, replay) = mingled::joined(&log, &replay, mingled::Told::CutShort);
+    let (log, replay) = mingled::joined(&log, &replay, mingled::Coverage::CutShort);
     drafted(Draft::new(heard, moved_on, &replay), &log, heard, &replay)
 }
 
 /// Compares the two; where they contradict each other, the evidence says what becomes of that.
-fn plan_by(log: &[Turn], heard: Heard, replay: &[Turn], evidence: Evidence) -> Plan {
+fn plan_by(log: &[Turn], heard: HeardRange, replay: &[Turn], evidence: Evidence) -> Plan {
     let draft = Draft::new(heard, evidence.moved_on, replay);
     drafted(if evidence.in_use { draft.yielding() } else { draft }, log, heard, replay)
 }
 
-fn drafted(mut draft: Draft, log: &[Turn], heard: Heard, replay: &[Turn]) -> Plan {
+fn drafted(mut draft: Draft, log: &[Turn], heard: HeardRange, replay: &[Turn]) -> Plan {
     if replay.iter().all(Turn::is_silent) {
-        draft.keep(log, Told::Yes);
+        draft.keep(log, KnownToAgent::Yes);
         return Plan { tells: false, heard: heard.until, ..draft.finish() };
     }
     let (log, pairs) = told_later(&mut draft, log, replay);
@@ -63,7 +63,7 @@ fn drafted(mut draft: Draft, log: &[Turn], heard: Heard, replay: &[Turn]) -> Pla
         }
         let (rest, prompt) = draft.without_prompt(&log[log_rest..at]);
         draft.between(before, Some(&log[at]), rest, &replay[replay_rest..other]);
-        draft.keep(prompt, Told::Yes);
+        draft.keep(prompt, KnownToAgent::Yes);
         (log_rest, replay_rest) = (at + 1, other + 1);
         let (turn, theirs) = (&log[at], &replay[other]);
         // Where more was said behind it, the agent has lost that as well.
@@ -131,7 +131,7 @@ pub struct Evidence {
 
 /// Plans what becomes of a log and a replay that may have nothing in common. What has begun since the agent was asked
 /// it need not have told.
-pub fn judge(log: &[Turn], heard: Heard, replay: &[Turn], evidence: Evidence) -> Plan {
+pub fn judge(log: &[Turn], heard: HeardRange, replay: &[Turn], evidence: Evidence) -> Plan {
     let (log, replay) = told_apart::joined(log, replay);
     let sides = commands::joined(&log, &replay);
     let as_told = Comparison::of(&sides.0, &sides.1, heard, evidence);
@@ -151,18 +151,18 @@ struct Comparison<'a> {
     /// What has begun since the agent was asked.
     since: &'a [Turn],
     replay: &'a [Turn],
-    heard: Heard,
+    heard: HeardRange,
     evidence: Evidence,
 }
 
 impl<'a> Comparison<'a> {
-    fn of(log: &'a [Turn], replay: &'a [Turn], heard: Heard, evidence: Evidence) -> Self {
+    fn of(log: &'a [Turn], replay: &'a [Turn], heard: HeardRange, evidence: Evidence) -> Self {
         let (before, since) = begun_since(log, replay, evidence.asked_at);
         Self { log: as_copied(before, replay), since, replay, heard, evidence }
     }
 
     fn judged(&self) -> Plan {
-        self.judge(mingled::joined(&self.log, self.replay, mingled::Told::CutShort))
+        self.judge(mingled::joined(&self.log, self.replay, mingled::Coverage::CutShort))
     }
 
     /// Plans where turns that were had at once are compared as one, if nothing is new or gone then.
@@ -223,7 +223,7 @@ fn begun_since<'a>(log: &'a [Turn], replay: &[Turn], behind: u64) -> (&'a [Turn]
 
 /// Plans for a replay that was told of all that is in the log. Turns that are one to readers stay together, or are
 /// taken out of the conversation together.
-fn judge_all(log: &[Turn], heard: Heard, replay: &[Turn], evidence: Evidence) -> Plan {
+fn judge_all(log: &[Turn], heard: HeardRange, replay: &[Turn], evidence: Evidence) -> Plan {
     let mut judged = by_evidence(log, heard, replay, evidence);
     let mut log = Cow::Borrowed(log);
     loop {
@@ -253,7 +253,7 @@ fn has_more_prompts(log: &[Turn], replay: &[Turn]) -> bool {
 /// An agent that tells something else altogether, though nobody has
 /// heard of a change, is not believed: some replay a summary, or only what they said last. And what only the agent has
 /// of a session comes before what was said through the layer.
-fn by_evidence(log: &[Turn], heard: Heard, replay: &[Turn], evidence: Evidence) -> Plan {
+fn by_evidence(log: &[Turn], heard: HeardRange, replay: &[Turn], evidence: Evidence) -> Plan {
     let mut draft = Draft::new(0.into(), false, replay);
     let is_same = draft.is_same(log, replay, false);
     let is_related = is_same
@@ -281,6 +281,6 @@ fn by_evidence(log: &[Turn], heard: Heard, replay: &[Turn], evidence: Evidence) 
         return draft.finish();
     }
     draft.insert(replay);
-    draft.keep(log, Told::No);
+    draft.keep(log, KnownToAgent::No);
     draft.finish()
 }

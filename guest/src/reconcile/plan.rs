@@ -4,14 +4,14 @@ use std::ops::RangeInclusive;
 
 /// What the agent has heard of a transcript, in entries from its beginning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Heard {
+pub struct HeardRange {
     /// Up to there it was told at most.
     pub since: u64,
     /// Up to there it has heard.
     pub until: u64,
 }
 
-impl From<u64> for Heard {
+impl From<u64> for HeardRange {
     fn from(until: u64) -> Self {
         Self { since: 0, until }
     }

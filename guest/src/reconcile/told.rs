@@ -110,7 +110,7 @@ fn compared<T>(log: &[Turn], replay: &[Turn], make: impl FnOnce(&[Turn], &[Turn]
     let (log, replay) = told_apart::joined(log, replay);
     let (log, replay) = commands::joined(&log, &replay);
     // What was answered in a turn that is told by its prompt alone the agent need not know.
-    let (log, replay) = mingled::joined(&log, &replay, mingled::Told::Whole);
+    let (log, replay) = mingled::joined(&log, &replay, mingled::Coverage::Whole);
     let pairs = align(&log, &replay).into_iter().collect();
     make(&log, &replay, &pairs)
 }

@@ -158,13 +158,13 @@ struct Batch(Vec<String>);
 
 impl<'de> Deserialize<'de> for Batch {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_seq(Parts)
+        deserializer.deserialize_seq(PartsVisitor)
     }
 }
 
-struct Parts;
+struct PartsVisitor;
 
-impl<'de> Visitor<'de> for Parts {
+impl<'de> Visitor<'de> for PartsVisitor {
     type Value = Batch;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_what_they_say_that_counts_and_not_how_they_are_written() {
+    fn texts_are_compared_by_what_they_say_and_not_by_how_they_are_written() {
         let deep = |inner: &str| format!("{}{inner}{}", "[".repeat(2 * DEEPEST), "]".repeat(2 * DEEPEST));
         for (one, other, expected) in [
             (r#"{"a":1,"b":[2,{"c":"d","e":null}]}"#, r#"{ "b" : [ 2 , {"e":null,"c":"\u0064"} ] , "a" : 1 }"#, true),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::lookup::Lookup;
-use super::parts::Parts;
+use super::parts::OwnersTexts;
 use super::query::Query;
 use super::snippet;
 use crate::index::Owner;
@@ -21,10 +21,10 @@ pub enum Tried<'a> {
 }
 
 impl<'a> Tried<'a> {
-    fn parts(self) -> Vec<Parts<'a>> {
+    fn parts(self) -> Vec<OwnersTexts<'a>> {
         match self {
-            Self::Plain(id) => Parts::of_plain(id),
-            Self::Session(session) => Parts::of(session),
+            Self::Plain(id) => OwnersTexts::of_plain(id),
+            Self::Session(session) => OwnersTexts::of(session),
         }
     }
 }
@@ -65,11 +65,11 @@ pub fn hits<S: Storage>(
     sessions: &[Tried<'_>],
     known: Option<&Lookup<'_, S>>,
 ) -> Result<Vec<Option<Hit>>> {
-    let parts: Vec<Vec<Parts<'_>>> = sessions.iter().map(|session| session.parts()).collect();
+    let parts: Vec<Vec<OwnersTexts<'_>>> = sessions.iter().map(|session| session.parts()).collect();
     let mut found: Vec<Option<Hit>> = vec![None; sessions.len()];
     let mut alive: Vec<usize> = (0..sessions.len()).collect();
     for (nth, term) in query.terms.iter().enumerate() {
-        let asked: Vec<(usize, &Parts<'_>)> =
+        let asked: Vec<(usize, &OwnersTexts<'_>)> =
             alive.iter().flat_map(|at| parts[*at].iter().map(|parts| (*at, parts))).collect();
         let scopes: Vec<TextScope> = asked.iter().map(|(_, parts)| parts.scope()).collect();
         let firsts = match known.and_then(|known| known.first_parts(nth, &scopes)) {

@@ -15,13 +15,13 @@ const BATCH: Bounds = Bounds { limit: 512, max_bytes: 256 * 1024 };
 
 /// Some texts of one owner.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Parts<'a> {
+pub(super) struct OwnersTexts<'a> {
     pub(super) owner: Owner<'a>,
     /// Their numbers, in order.
     ranges: Vec<RangeInclusive<u32>>,
 }
 
-impl<'a> Parts<'a> {
+impl<'a> OwnersTexts<'a> {
     /// Those of a session whose transcript is all of its own log and nothing else.
     pub(super) fn of_plain(id: &'a str) -> Vec<Self> {
         vec![Self { owner: Owner::Heading(id), ranges: vec![0..=0] }, Self::new(id, vec![1..=LAST_PART])]

@@ -23,19 +23,19 @@ pub fn snippet(text: &str, term: &TextTerm) -> Option<String> {
 /// Where in a composed text the term is first.
 fn first(text: &str, term: &TextTerm) -> Option<Range<usize>> {
     /// A place where the term may be: its first byte, and how many of the term's tokens are there.
-    struct Begun {
+    struct Candidate {
         start: usize,
         tokens: usize,
     }
 
     let last = term.tokens.len().checked_sub(1)?;
-    let mut begun: Vec<Begun> = Vec::new();
+    let mut begun: Vec<Candidate> = Vec::new();
     let mut found = None;
     tokens::each(text, |token, at, _| {
         if found.is_some() {
             return;
         }
-        begun.push(Begun { start: at.start, tokens: 0 });
+        begun.push(Candidate { start: at.start, tokens: 0 });
         begun.retain_mut(|of| {
             let want = term.tokens[of.tokens].as_str();
             let is_held = if term.prefix && of.tokens == last { token.starts_with(want) } else { token == want };

@@ -87,7 +87,7 @@ pub fn adopt<S: Storage>(store: &Store<S>, adoption: &Adoption<'_>) -> Result<Ad
             }
             session.know_as(agent, agent_id, heard);
             if adoption.plan.disputed != Disputed::Stays {
-                session.agents.entry(agent.to_owned()).and_modify(|known| known.was_compared(adoption.compared));
+                session.agents.entry(agent.to_owned()).and_modify(|known| known.note_comparison(adoption.compared));
             }
             if known.is_none() {
                 writes.push(Write::Put { key: keys::agent_session(agent, agent_id), value: session.id.clone() });
@@ -135,7 +135,7 @@ pub fn create<S: Storage, E: Environment>(
             session.id.clone_from(&wanted);
             session.give_to(adoption.agent, adoption.agent_id, adoption.plan.heard);
             if let Some(known) = session.agents.get_mut(adoption.agent) {
-                known.was_compared(adoption.compared);
+                known.note_comparison(adoption.compared);
             }
             if !adoption.plan.tells {
                 // Whatever there is of its history, only the agent has it.

@@ -55,7 +55,7 @@ pub struct Departed {
 
 /// A part of what has changed.
 #[derive(Debug, Default)]
-pub struct Step {
+pub struct SomeChanges {
     /// What may have left lists.
     pub departed: Vec<Departed>,
     /// What is to be shown anew.
@@ -110,8 +110,8 @@ impl Follower {
     }
 
     /// A page says this of being done in sessions.
-    pub fn page_was_given(&mut self, said: SaidStates) {
-        self.progress.page_was_given(said);
+    pub fn note_page_given(&mut self, said: SaidStates) {
+        self.progress.note_page_given(said);
     }
 
     /// Looks whether anything has changed, or goes on with the look that is under way; gives some of what it finds, of at
@@ -119,9 +119,15 @@ impl Follower {
     ///
     /// A session that changes again meanwhile moves on in the index, past what has been read of it. So a look is over when
     /// nothing stands behind that, and all that is read until then is compared with where the look began.
-    pub fn step<S: Storage>(&mut self, store: &Store<S>, now: i64, words: &AgentsWords, most: u32) -> Result<Step> {
+    pub fn step<S: Storage>(
+        &mut self,
+        store: &Store<S>,
+        now: i64,
+        words: &AgentsWords,
+        most: u32,
+    ) -> Result<SomeChanges> {
         let before = self.progress.clone();
-        let mut step = Step::default();
+        let mut step = SomeChanges::default();
         let result = self.take_step(store, now, words, most, &mut step);
         if result.is_err() {
             // What nobody gets was not given.
@@ -139,7 +145,7 @@ impl Follower {
         now: i64,
         words: &AgentsWords,
         most: u32,
-        step: &mut Step,
+        step: &mut SomeChanges,
     ) -> Result<()> {
         // What has this revision or an earlier one stands in the indexes that are read now.
         let states = StatesSince::read(store, now, words, &self.marks)?;
@@ -210,7 +216,7 @@ impl Follower {
         changed: &[(u64, String)],
         until: u64,
         states: &StatesSince<'_>,
-        step: &mut Step,
+        step: &mut SomeChanges,
     ) -> Result<bool> {
         let end = changed.partition_point(|(revision, _)| *revision <= until);
         for (nth, some) in changed[..end].chunks(RECORDS_AT_ONCE).enumerate() {
@@ -241,7 +247,12 @@ impl Follower {
 
     /// Those in which something else is being done than was given, or of which a page has said something else, of those whose
     /// marks this look reads and which it has not given yet.
-    fn changed_states<S: Storage>(&mut self, store: &Store<S>, since: &StatesSince<'_>, step: &mut Step) -> Result<()> {
+    fn changed_states<S: Storage>(
+        &mut self,
+        store: &Store<S>,
+        since: &StatesSince<'_>,
+        step: &mut SomeChanges,
+    ) -> Result<()> {
         let states = since.all();
         let progress = &self.progress;
         let given = progress.states.keys().chain(&progress.doubtful).filter(|id| since.covers(id));
@@ -266,7 +277,7 @@ impl Follower {
         store: &Store<S>,
         session: Session,
         states: &StatesSince<'_>,
-        step: &mut Step,
+        step: &mut SomeChanges,
     ) -> Result<()> {
         let state = states.at(store, &session.id, session.revision)?;
         self.progress.note_state(&session.id, state);

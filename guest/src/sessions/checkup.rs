@@ -46,7 +46,7 @@ pub struct Checkup {
 
 /// How far a checkup has come.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-enum Stage {
+enum CheckupStage {
     /// The records without which no session can be changed.
     Counters,
     /// Bringing a store of an earlier version up to date, so that no list lacks anything meanwhile.
@@ -89,40 +89,44 @@ pub fn check<S: Storage>(
     limit: u32,
     now: i64,
 ) -> Result<Checkup, CheckupError> {
-    let stage = cursor.map_or(Ok(Stage::Counters), serde_json::from_str);
+    let stage = cursor.map_or(Ok(CheckupStage::Counters), serde_json::from_str);
     let stage = stage.map_err(|_| CheckupError::Cursor)?;
     let mut pass = Pass::new(store, mending, now);
     let next = match stage {
-        Stage::Counters => {
+        CheckupStage::Counters => {
             pass.counters()?;
-            Some(Stage::Upgrade)
+            Some(CheckupStage::Upgrade)
         }
-        Stage::Upgrade => Some(match mending {
-            Mending::Nothing => Stage::Logs(None),
-            _ if upgrade::is_due(store)? && upgrade::step(store)? => Stage::Upgrade,
-            Mending::Derived => Stage::Logs(None),
-            Mending::Everything => Stage::Rows(String::new()),
+        CheckupStage::Upgrade => Some(match mending {
+            Mending::Nothing => CheckupStage::Logs(None),
+            _ if upgrade::is_due(store)? && upgrade::step(store)? => CheckupStage::Upgrade,
+            Mending::Derived => CheckupStage::Logs(None),
+            Mending::Everything => CheckupStage::Rows(String::new()),
         }),
-        Stage::Rows(behind) => Some(pass.rows(&behind)?.map_or(Stage::Logs(None), Stage::Rows)),
-        Stage::Logs(behind) => {
+        CheckupStage::Rows(behind) => Some(pass.rows(&behind)?.map_or(CheckupStage::Logs(None), CheckupStage::Rows)),
+        CheckupStage::Logs(behind) => {
             let rest = pass.logs(behind.as_deref())?;
-            Some(rest.map_or(Stage::Unread(String::new()), |behind| Stage::Logs(Some(behind))))
+            Some(rest.map_or(CheckupStage::Unread(String::new()), |behind| CheckupStage::Logs(Some(behind))))
         }
-        Stage::Unread(_) if mending < Mending::Everything => Some(Stage::Notes(String::new())),
-        Stage::Unread(behind) => Some(pass.unread(&behind)?.map_or(Stage::Notes(String::new()), Stage::Unread)),
-        Stage::Notes(behind) => match pass.notes(&behind)? {
-            Some(behind) => Some(Stage::Notes(behind)),
+        CheckupStage::Unread(_) if mending < Mending::Everything => Some(CheckupStage::Notes(String::new())),
+        CheckupStage::Unread(behind) => {
+            Some(pass.unread(&behind)?.map_or(CheckupStage::Notes(String::new()), CheckupStage::Unread))
+        }
+        CheckupStage::Notes(behind) => match pass.notes(&behind)? {
+            Some(behind) => Some(CheckupStage::Notes(behind)),
             // Of an earlier layout no index can be compared.
             None if store.look_at_layout()?.0 != Layout::Present => None,
-            None => Some(Stage::Strays(String::new())),
+            None => Some(CheckupStage::Strays(String::new())),
         },
-        Stage::Strays(behind) => Some(pass.strays(&behind)?.map_or(Stage::Sessions(String::new()), Stage::Strays)),
-        Stage::Sessions(behind) => Some(pass.sessions(&behind, limit)?),
-        Stage::Text { session, log, from } => {
-            let read = pass.texts(&session, Some((&log, from)));
-            Some(pass.unless_unreadable(read, &session)?.flatten().unwrap_or(Stage::Sessions(session)))
+        CheckupStage::Strays(behind) => {
+            Some(pass.strays(&behind)?.map_or(CheckupStage::Sessions(String::new()), CheckupStage::Strays))
         }
-        Stage::Sweep(behind) => pass.sweep(behind.as_deref())?.map(|behind| Stage::Sweep(Some(behind))),
+        CheckupStage::Sessions(behind) => Some(pass.sessions(&behind, limit)?),
+        CheckupStage::Text { session, log, from } => {
+            let read = pass.texts(&session, Some((&log, from)));
+            Some(pass.unless_unreadable(read, &session)?.flatten().unwrap_or(CheckupStage::Sessions(session)))
+        }
+        CheckupStage::Sweep(behind) => pass.sweep(behind.as_deref())?.map(|behind| CheckupStage::Sweep(Some(behind))),
     };
     let next = next.map(|stage| serde_json::to_string(&stage).unwrap_or_default());
     Ok(Checkup { done: pass.done, entries: pass.budget.entries, findings: pass.findings, next })

@@ -32,7 +32,7 @@ const MOST_CONNECTIONS: usize = 2048;
 const ATTEMPTS: usize = 1000;
 
 /// What was heard of connections: their heartbeats.
-pub(super) type Heard = BTreeMap<String, Option<String>>;
+pub(super) type Heartbeats = BTreeMap<String, Option<String>>;
 
 /// What a heartbeat came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,7 +107,7 @@ pub(super) struct SomeMarks {
 }
 
 /// Reads a batch of marks from a key on.
-pub(super) fn some<S: Storage>(store: &Store<S>, start: &str, heard: &mut Heard) -> Result<SomeMarks> {
+pub(super) fn some<S: Storage>(store: &Store<S>, start: &str, heard: &mut Heartbeats) -> Result<SomeMarks> {
     let page = store.storage().scan(start, &keys::range_end(keys::OPEN_MARKS), false, BATCH)?;
     let (mut entries, mut next) = (page.entries, None);
     if let Some(last) = entries.last().filter(|_| page.more) {
@@ -135,7 +135,7 @@ fn beginning(key: &str) -> &str {
 }
 
 /// All marks of a session.
-pub(super) fn of_session<S: Storage>(store: &Store<S>, id: &str, heard: &mut Heard) -> Result<Vec<Mark>> {
+pub(super) fn of_session<S: Storage>(store: &Store<S>, id: &str, heard: &mut Heartbeats) -> Result<Vec<Mark>> {
     read_marks(store, all(store, &keys::open_marks(id), usize::MAX)?, heard)
 }
 
@@ -401,15 +401,15 @@ fn is_long_over(heartbeat: Option<&str>, now: i64) -> bool {
 }
 
 fn marks_of<S: Storage>(store: &Store<S>, id: &str) -> Result<Vec<Mark>> {
-    of_session(store, id, &mut Heard::new())
+    of_session(store, id, &mut Heartbeats::new())
 }
 
 fn with_heartbeats<S: Storage>(store: &Store<S>, marks: Vec<Entry>) -> Result<Vec<Mark>> {
-    read_marks(store, marks, &mut Heard::new())
+    read_marks(store, marks, &mut Heartbeats::new())
 }
 
 /// Marks with their connections' heartbeats. What was heard of connections before is not read again.
-fn read_marks<S: Storage>(store: &Store<S>, marks: Vec<Entry>, heard: &mut Heard) -> Result<Vec<Mark>> {
+fn read_marks<S: Storage>(store: &Store<S>, marks: Vec<Entry>, heard: &mut Heartbeats) -> Result<Vec<Mark>> {
     let connection = |mark: &Entry| mark.key.rsplit_once('/').and_then(|(_, name)| keys::decode(name));
     let connections: Vec<String> = marks.iter().map(|mark| connection(mark).unwrap_or_default()).collect();
     let unheard: BTreeSet<&String> = connections.iter().filter(|connection| !heard.contains_key(*connection)).collect();

@@ -13,7 +13,7 @@ pub use error::SessionError;
 pub use session::Session;
 
 use super::archive;
-use super::changes::{News, Position, Scope, Step};
+use super::changes::{News, Position, Scope, SomeChanges};
 use super::filter::{Found, Request, Worktrees};
 use super::given_back::{self, Looker};
 use super::list;
@@ -158,14 +158,14 @@ pub fn changes_since<S: Storage>(
     now: i64,
 ) -> Result<Changes, SessionError> {
     let scope = Scope::of(&request(worktrees, criteria, 1, None, now)?)?;
-    let told = |position: &Position, step: &Step| {
+    let told = |position: &Position, step: &SomeChanges| {
         let News { rows, removed } = scope.news(step);
         let sessions = rows.iter().map(|row| Session::of_row(&row.json)).collect();
         let (more, read_again) = (!step.is_over, step.is_to_be_read_anew);
         Changes { sessions, removed, position: position.to_text(), more, read_again }
     };
     let Some(position) = position else {
-        let nothing = Step { is_over: true, ..Step::default() };
+        let nothing = SomeChanges { is_over: true, ..SomeChanges::default() };
         return Ok(told(&Position::begin(store, &scope, now)?, &nothing));
     };
     let no_place = || SessionError::invalid(&"`position` is damaged, or of another version: begin without one");

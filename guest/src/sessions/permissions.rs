@@ -153,7 +153,7 @@ fn of_part<S: Storage>(
     let (session, mut replay) = open(store, id, part, after)?;
     let limit = (limit as usize).max(1);
     let titles = CallTitles::before(store.storage(), &session, part, replay.position())?;
-    let mut page = Asked { session_id: id.to_owned(), titles, ..Asked::default() };
+    let mut page = AskedPermissions { session_id: id.to_owned(), titles, ..AskedPermissions::default() };
     let mut bytes = 0;
     let mut behind = replay.position().clone();
     // Where the next page begins, once it is known, and how much was read up to there.
@@ -194,7 +194,7 @@ fn of_part<S: Storage>(
 
 /// What was asked.
 #[derive(Debug, Default)]
-struct Asked {
+struct AskedPermissions {
     session_id: String,
     questions: Vec<Question>,
     titles: CallTitles,
@@ -224,7 +224,7 @@ enum Waits {
     No,
 }
 
-impl Asked {
+impl AskedPermissions {
     fn ask(&mut self, entry: &Entry<'_>) {
         let asked = Object::parse_or_empty(entry.json);
         let call = asked.get_some("toolCall");

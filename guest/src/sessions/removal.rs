@@ -25,7 +25,7 @@ pub(super) fn let_go<S: Storage>(store: &Store<S>, log: &str, start: u32) -> Res
 
 /// What came of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum RemovalStep {
     /// There is nothing more to be removed.
     Over,
     /// There is more.
@@ -36,15 +36,15 @@ pub enum Step {
 
 /// Removes some of what is to be removed; returns whether there is more.
 pub fn step<S: Storage>(store: &Store<S>) -> Result<bool> {
-    try_step(store).map(|step| step != Step::Over)
+    try_step(store).map(|step| step != RemovalStep::Over)
 }
 
 /// Removes some of what is to be removed; tells whether another process is at it as well, so that they need not get in
 /// each other's way.
-pub fn try_step<S: Storage>(store: &Store<S>) -> Result<Step> {
+pub fn try_step<S: Storage>(store: &Store<S>) -> Result<RemovalStep> {
     let page = store.storage().scan(keys::REMOVALS, &keys::range_end(keys::REMOVALS), false, NOTES)?;
     if page.entries.is_empty() {
-        return Ok(Step::Over);
+        return Ok(RemovalStep::Over);
     }
     let mut is_all = !page.more;
     let mut left = AT_ONCE;
@@ -75,9 +75,9 @@ pub fn try_step<S: Storage>(store: &Store<S>) -> Result<Step> {
         }
     }
     match store.commit(&expected, writes, Durability::Relaxed) {
-        Ok(()) if is_all => Ok(Step::Over),
-        Ok(()) => Ok(Step::More),
-        Err(StorageError::Conflict) => Ok(Step::Outrun),
+        Ok(()) if is_all => Ok(RemovalStep::Over),
+        Ok(()) => Ok(RemovalStep::More),
+        Err(StorageError::Conflict) => Ok(RemovalStep::Outrun),
         Err(error) => Err(error),
     }
 }

@@ -71,7 +71,7 @@ pub fn sweep<S: Storage>(
 
 /// What a sweep goes through, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Stage {
+enum SweepStage {
     #[default]
     Marks,
     Heartbeats,
@@ -80,7 +80,7 @@ enum Stage {
     Idle,
 }
 
-impl Stage {
+impl SweepStage {
     const ALL: [Self; 5] = [Self::Marks, Self::Heartbeats, Self::Departures, Self::Empty, Self::Idle];
 
     fn next(self) -> Option<Self> {
@@ -102,7 +102,7 @@ impl Stage {
 /// How far a sweep has come.
 #[derive(Debug, Default)]
 struct Place {
-    stage: Stage,
+    stage: SweepStage,
     /// The last key that was looked at, if any was.
     behind: String,
 }
@@ -110,7 +110,7 @@ struct Place {
 impl Place {
     /// `None` for what [`Self::to_cursor`] does not make: a sweep then begins anew.
     fn parse(mut cursor: String) -> Option<Self> {
-        let stage = Stage::ALL.into_iter().find(|stage| cursor.starts_with(stage.prefix()))?;
+        let stage = SweepStage::ALL.into_iter().find(|stage| cursor.starts_with(stage.prefix()))?;
         cursor.drain(..stage.prefix().len());
         Some(Self { stage, behind: cursor })
     }
@@ -122,20 +122,27 @@ impl Place {
 
 /// What a part of a stage came to.
 #[derive(Debug, Default)]
-struct Step {
+struct SweptPart {
     removed: u32,
     looked: u32,
     /// The last key that was looked at, unless the stage is over.
     last: Option<String>,
 }
 
-fn step<S: Storage>(store: &Store<S>, policy: &Policy, now: i64, place: &Place, most: u32, look: u32) -> Result<Step> {
+fn step<S: Storage>(
+    store: &Store<S>,
+    policy: &Policy,
+    now: i64,
+    place: &Place,
+    most: u32,
+    look: u32,
+) -> Result<SweptPart> {
     let cleaned = match place.stage {
-        Stage::Marks => open_marks::clean_marks(store, &place.behind, now, look)?,
-        Stage::Heartbeats => open_marks::clean_heartbeats(store, &place.behind, now, look)?,
-        Stage::Departures => changes::forget_departures(store, &place.behind, look)?,
-        Stage::Empty => {
-            let Some(since) = policy.unprompted_since else { return Ok(Step::default()) };
+        SweepStage::Marks => open_marks::clean_marks(store, &place.behind, now, look)?,
+        SweepStage::Heartbeats => open_marks::clean_heartbeats(store, &place.behind, now, look)?,
+        SweepStage::Departures => changes::forget_departures(store, &place.behind, look)?,
+        SweepStage::Empty => {
+            let Some(since) = policy.unprompted_since else { return Ok(SweptPart::default()) };
             let bounds = Bounds { limit: look, max_bytes: BATCH_BYTES };
             let start = match &*place.behind {
                 "" => keys::UNPROMPTED.to_owned(),
@@ -145,15 +152,19 @@ fn step<S: Storage>(store: &Store<S>, policy: &Policy, now: i64, place: &Place, 
             let rule = Rule { kind: Kind::Empty, since, settled_since: Some(now - SETTLES_IN) };
             return remove_some(store, page.entries.into_iter().map(|entry| entry.key), rule, now, most);
         }
-        Stage::Idle => {
-            let Some(since) = policy.idle_since else { return Ok(Step::default()) };
+        SweepStage::Idle => {
+            let Some(since) = policy.idle_since else { return Ok(SweptPart::default()) };
             let behind = Some(place.behind.as_str()).filter(|behind| !behind.is_empty());
             let rows = old_rows(store, None, since, behind, look)?;
             let rule = Rule { kind: Kind::Idle, since, settled_since: Some(now - SETTLES_IN) };
             return remove_some(store, rows.into_iter().map(|entry| entry.key), rule, now, most);
         }
     };
-    Ok(Step { removed: 0, looked: u32::try_from(cleaned.looked).unwrap_or(u32::MAX).min(look), last: cleaned.last })
+    Ok(SweptPart {
+        removed: 0,
+        looked: u32::try_from(cleaned.looked).unwrap_or(u32::MAX).min(look),
+        last: cleaned.last,
+    })
 }
 
 /// Removes of the sessions whose index keys these are those that may go, until there are `most`. A stage is over when
@@ -164,8 +175,8 @@ fn remove_some<S: Storage>(
     rule: Rule,
     now: i64,
     most: u32,
-) -> Result<Step> {
-    let mut step = Step::default();
+) -> Result<SweptPart> {
+    let mut step = SweptPart::default();
     for key in index_keys {
         if step.removed >= most {
             break;

@@ -7,7 +7,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use crate::sessions::open_marks::{self, Heard, Mark, Written};
+use crate::sessions::open_marks::{self, Heartbeats, Mark, Written};
 use crate::storage::{Result, Storage};
 use crate::store::{ActivityState, Store, keys};
 
@@ -32,7 +32,7 @@ pub struct AgentsWord {
     /// What it has said.
     pub state: ActivityState,
     /// What the marks said.
-    pub marked: Said,
+    pub marked: MarkedState,
     /// How many prompts the session had got, where it says that something is being done in it: with another its word is over,
     /// though no mark may tell of that any more.
     pub prompts: Option<u64>,
@@ -40,13 +40,13 @@ pub struct AgentsWord {
 
 /// What the marks of one session say.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Said {
+pub struct MarkedState {
     state: Option<ActivityState>,
     /// How far each of their connections has written, if it has.
     written: Vec<(String, Written)>,
 }
 
-impl Said {
+impl MarkedState {
     fn take(&mut self, mark: &Mark, now: i64) {
         if let Some((written, state)) = mark.said_just_now(now) {
             self.state = self.state.max(state);
@@ -76,9 +76,9 @@ pub struct Marked {
     from: String,
     until: Option<String>,
     /// What these say, by session.
-    read: BTreeMap<String, Said>,
+    read: BTreeMap<String, MarkedState>,
     /// What was heard of connections.
-    heard: RefCell<Heard>,
+    heard: RefCell<Heartbeats>,
 }
 
 impl Marked {
@@ -127,13 +127,13 @@ impl Marked {
     }
 
     /// What the marks of this session say, which were read with the others, or are now.
-    pub fn of<S: Storage>(&self, store: &Store<S>, id: &str) -> Result<Said> {
+    pub fn of<S: Storage>(&self, store: &Store<S>, id: &str) -> Result<MarkedState> {
         if self.covers(id) { Ok(self.read.get(id).cloned().unwrap_or_default()) } else { self.read_one(store, id) }
     }
 
     /// What they say now.
-    fn read_one<S: Storage>(&self, store: &Store<S>, id: &str) -> Result<Said> {
-        let mut said = Said::default();
+    fn read_one<S: Storage>(&self, store: &Store<S>, id: &str) -> Result<MarkedState> {
+        let mut said = MarkedState::default();
         for mark in open_marks::of_session(store, id, &mut self.heard.borrow_mut())? {
             said.take(&mark, self.now);
         }
@@ -213,8 +213,8 @@ impl<'a> StatesSince<'a> {
     }
 
     /// What is being done where the marks say this.
-    fn state(&self, id: &str, marked: Option<&Said>) -> Option<ActivityState> {
-        let nothing = Said::default();
+    fn state(&self, id: &str, marked: Option<&MarkedState>) -> Option<ActivityState> {
+        let nothing = MarkedState::default();
         let marked = marked.unwrap_or(&nothing);
         let word = self.words.get(id).filter(|word| marked.is_as(&word.marked));
         word.map(|word| word.state).or(marked.state)

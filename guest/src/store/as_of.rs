@@ -40,32 +40,32 @@ impl AsOf {
     }
 
     /// Whether a list that was asked for then may say something of the session that is not known.
-    pub fn may_be_news(&self, list: Asked) -> bool {
+    pub fn may_be_news(&self, list: AskedAt) -> bool {
         list.is_since(self.row)
     }
 
     /// Whether a list that was asked for then may say a title of the session that is not known.
-    pub fn may_be_other_title(&self, list: Asked) -> bool {
+    pub fn may_be_other_title(&self, list: AskedAt) -> bool {
         self.may_be_news(list) && list.is_since(self.title)
     }
 
     /// Whether a list that was asked for then may say that the session was put away or brought back, where that is not
     /// known.
-    pub fn may_be_moved(&self, list: Asked) -> bool {
+    pub fn may_be_moved(&self, list: AskedAt) -> bool {
         self.may_be_news(list) && list.is_since(self.archived)
     }
 }
 
 /// When a list was asked for, and what time it is.
 #[derive(Debug, Clone, Copy)]
-pub struct Asked {
+pub struct AskedAt {
     /// When it was asked for.
     pub at: i64,
     /// What time it is.
     pub now: i64,
 }
 
-impl Asked {
+impl AskedAt {
     /// Whether that was not before this. A time to come says that the clock was set back, and nothing of lists.
     fn is_since(self, known: Option<i64>) -> bool {
         known.is_none_or(|known| known <= self.at || self.now < known)
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     fn may(as_of: AsOf, at: i64) -> [bool; 3] {
-        let list = Asked { at, now: 100 };
+        let list = AskedAt { at, now: 100 };
         [as_of.may_be_news(list), as_of.may_be_other_title(list), as_of.may_be_moved(list)]
     }
 

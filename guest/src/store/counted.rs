@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn those_that_touch_are_one() {
+    fn parts_that_touch_are_one() {
         for (of, all) in [
             (&[(1, 2), (2, 3)][..], &["1-3"][..]),
             (&[(1, 2), (3, 4)], &["1-2", "3-4"]),

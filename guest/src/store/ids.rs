@@ -116,7 +116,7 @@ mod tests {
     proptest! {
         /// Short ids, ids that begin alike, and such with bytes of zero.
         #[test]
-        fn they_are_a_set_in_the_order_of_texts(
+        fn ids_are_a_set_in_the_order_of_texts(
             some in prop::collection::vec("[a-c\u{0}é]{0,10}", 0..40),
             others in prop::collection::vec("[a-c\u{0}é]{0,10}", 0..40),
         ) {

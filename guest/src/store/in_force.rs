@@ -44,28 +44,28 @@ impl State {
     }
 
     /// This mode is in force: it was set, or reported.
-    pub fn mode_is(&mut self, mode: &str) {
+    pub fn set_mode(&mut self, mode: &str) {
         self.mode = Some(mode.to_owned());
-        self.option_of_category_is(MODE, mode);
+        self.set_option_of_category(MODE, mode);
     }
 
     /// This model is in force: it was set.
-    pub fn model_is(&mut self, model: &str) {
+    pub fn set_model(&mut self, model: &str) {
         self.model = Some(model.to_owned());
-        self.option_of_category_is(MODEL, model);
+        self.set_option_of_category(MODEL, model);
     }
 
     /// The client has set an option to this value (JSON), and the agent has agreed; its answer has the complete list, or none.
-    pub fn option_is(&mut self, id: &str, value: &RawValue, list: Option<Box<RawValue>>) {
+    pub fn set_option(&mut self, id: &str, value: &RawValue, list: Option<Box<RawValue>>) {
         self.chosen.insert(id.to_owned(), value.to_owned());
         if let Some(list) = list.or_else(|| self.with_option(id, value)) {
-            self.options_are(list);
+            self.set_options(list);
         }
     }
 
     /// An option is put back to this value (JSON); the agent's answer has the complete list, or none. What else is to be put
     /// back need not be in force yet.
-    pub fn option_is_back(&mut self, id: &str, value: &RawValue, list: Option<Box<RawValue>>) {
+    pub fn restore_option(&mut self, id: &str, value: &RawValue, list: Option<Box<RawValue>>) {
         self.options = list.or_else(|| self.with_option(id, value)).or_else(|| self.options.take());
     }
 
@@ -90,7 +90,7 @@ impl State {
     }
 
     /// These options are in force, all that there are: what the client has set may be so no more.
-    pub fn options_are(&mut self, list: Box<RawValue>) {
+    pub fn set_options(&mut self, list: Box<RawValue>) {
         for option in elements(list.get()).unwrap_or_default().into_iter().filter_map(Object::parse) {
             let chosen = option.get_string("id").and_then(|id| self.chosen.get_mut(&id));
             let value = option.get("currentValue").unwrap_or("null").to_owned();
@@ -112,7 +112,7 @@ impl State {
     }
 
     /// This value of an option that is the mode or the model is in force.
-    fn option_of_category_is(&mut self, category: &str, value: &str) {
+    fn set_option_of_category(&mut self, category: &str, value: &str) {
         let mut ids = Vec::new();
         let list = self.with_values(|option| {
             let is_such = option.get_string("category").as_deref() == Some(category) && offers(option, value);
@@ -208,17 +208,17 @@ mod tests {
     #[test]
     fn what_is_said_of_the_mode_and_of_its_option_is_one_thing() {
         let mut state = state();
-        state.option_is("o", &raw(&"plan"), None);
+        state.set_option("o", &raw(&"plan"), None);
         assert_eq!(in_force(&state), (Some("plan"), None, list_of("plan", "m1", "low")));
-        state.mode_is("code");
+        state.set_mode("code");
         assert_eq!(in_force(&state), (Some("code"), None, list_of("code", "m1", "low")));
         assert_eq!(chosen(&state), ["o=\"code\""]);
         // What the option does not have is the mode's alone.
-        state.mode_is("own");
+        state.set_mode("own");
         assert_eq!(in_force(&state), (Some("own"), None, list_of("code", "m1", "low")));
-        state.option_is("m", &raw(&"m2"), Some(raw(&list("plan", "m2", "low"))));
+        state.set_option("m", &raw(&"m2"), Some(raw(&list("plan", "m2", "low"))));
         assert_eq!(in_force(&state), (Some("plan"), Some("m2"), list_of("plan", "m2", "low")));
-        state.model_is("m1");
+        state.set_model("m1");
         assert_eq!(in_force(&state), (Some("plan"), Some("m1"), list_of("plan", "m1", "low")));
         assert_eq!(chosen(&state), ["m=\"m1\"", "o=\"plan\""]);
     }
@@ -227,9 +227,9 @@ mod tests {
     fn what_the_agent_says_of_a_value_keeps_its_digits() {
         let mut state = State::default();
         for value in ["18446744073709551617", "0.10000000000000000001", "-0", r#"{"b":1,"a":1.0}"#] {
-            state.option_is("e", &raw(&1), None);
+            state.set_option("e", &raw(&1), None);
             let list = format!("[{{\"id\":\"e\",\"currentValue\":{value}}}]");
-            state.options_are(RawValue::from_string(list).unwrap());
+            state.set_options(RawValue::from_string(list).unwrap());
             assert_eq!(chosen(&state), [format!("e={value}")]);
         }
     }
@@ -246,12 +246,12 @@ mod tests {
             };
             let options = |state: &State| state.options.as_deref().map(|options| options.get().to_owned());
             let mut state = state();
-            state.option_is("e", &raw(&"high"), None);
-            state.options_are(list("low", "plan"));
+            state.set_option("e", &raw(&"high"), None);
+            state.set_options(list("low", "plan"));
             assert_eq!((chosen(&state), state.mode.as_deref()), (vec!["e=\"low\"".to_owned()], Some("plan")), "{odd}");
-            state.option_is("e", &raw(&"high"), None);
+            state.set_option("e", &raw(&"high"), None);
             assert_eq!(options(&state).as_deref(), Some(list("high", "plan").get()));
-            state.mode_is("code");
+            state.set_mode("code");
             assert_eq!(options(&state).as_deref(), Some(list("high", "code").get()));
         }
     }
@@ -259,11 +259,11 @@ mod tests {
     #[test]
     fn what_the_agent_changes_by_itself_is_no_longer_what_the_client_has_chosen() {
         let mut state = state();
-        state.option_is("e", &raw(&"high"), None);
-        state.options_are(raw(&list("code", "m2", "low")));
+        state.set_option("e", &raw(&"high"), None);
+        state.set_options(raw(&list("code", "m2", "low")));
         assert_eq!(chosen(&state), ["e=\"low\""]);
         // An option that is gone may come back.
-        state.options_are(raw(&json!([])));
+        state.set_options(raw(&json!([])));
         assert_eq!(chosen(&state), ["e=\"low\""]);
     }
 

@@ -166,7 +166,7 @@ impl Known {
 
     /// A turn of it through the layer has ended. Where its list tells of something that came before the turn, and after what is
     /// known of, that was said without the layer, as it may have been where that was not looked for.
-    pub fn had_turn(&mut self, turn: Option<(i64, i64)>, between: Between) {
+    pub fn note_turn(&mut self, turn: Option<(i64, i64)>, between: Between) {
         let is_known = self.last_turn.is_some() || self.compared.is_some();
         let is_before = |listed| turn.is_some_and(|(begun, _)| listed < begun);
         let is_listed = is_known && !self.is_explained() && self.listed.is_some_and(is_before);
@@ -175,33 +175,33 @@ impl Known {
     }
 
     /// A turn of it through the layer has ended at this time, however it did.
-    pub fn turn_ended(&mut self, at: i64) {
+    pub fn note_turn_end(&mut self, at: i64) {
         // Who had it has written to the session last.
         self.left = None;
         self.ended = Some(at).filter(|at| self.last_turn.is_none_or(|(_, ended)| ended < *at));
     }
 
     /// The transcript was compared with its replay, when its own list gave this time.
-    pub fn was_compared(&mut self, listed: Option<i64>) {
+    pub fn note_comparison(&mut self, listed: Option<i64>) {
         self.compared = listed.or(self.compared);
         self.gap = false;
     }
 
     /// It was asked for its session, and has opened it, when its list had given this time before.
-    pub fn was_opened(&mut self, opened: (i64, i64), listed: Option<i64>) {
+    pub fn note_opening(&mut self, opened: (i64, i64), listed: Option<i64>) {
         if !listed.is_some_and(|listed| is_within(listed, opened)) {
-            self.was_touched(opened);
+            self.note_touched(opened);
         }
     }
 
     /// It has let go of its session by a close, or its program has ended, or is about to: what it writes then need not be anything that
     /// was said. What its list gave by then it does not give because of that. `heard`: how many entries of the transcript that
     /// program has heard, if not all.
-    pub fn was_let_go(&mut self, at: i64, heard: Option<u64>) {
+    pub fn note_release(&mut self, at: i64, heard: Option<u64>) {
         let ended = (at.saturating_sub(ENDED), at);
         let was_listed = self.listed.is_some_and(|listed| is_within(listed, ended));
         self.left = heard.map(|heard| Left { heard, at });
-        self.was_touched((if was_listed { at } else { ended.0 }, at.saturating_add(ENDING)));
+        self.note_touched((if was_listed { at } else { ended.0 }, at.saturating_add(ENDING)));
     }
 
     /// How many entries of the transcript the program had heard that has written to its session last, as it let go of it, which the
@@ -218,11 +218,11 @@ impl Known {
     }
 
     /// The window that had its session open was heard of last while its heartbeat was good until then, and its program has ended with it.
-    pub fn was_lost(&mut self, (heard, until): (i64, i64)) {
-        self.was_touched((heard, until));
+    pub fn note_loss(&mut self, (heard, until): (i64, i64)) {
+        self.note_touched((heard, until));
     }
 
-    fn was_touched(&mut self, stretch: (i64, i64)) {
+    fn note_touched(&mut self, stretch: (i64, i64)) {
         let last = self.touched.len().saturating_sub(MOST_TOUCHED - 1);
         let listed = self.touched[..last].iter().rfind(|before| self.listed.is_some_and(|at| is_within(at, **before)));
         self.touched = listed.into_iter().chain(&self.touched[last..]).copied().chain([stretch]).collect();
@@ -295,23 +295,23 @@ mod tests {
     #[test]
     fn a_time_up_to_the_end_of_the_last_turn_is_no_sign_that_it_has_moved_on() {
         let mut known = Known::new("s1".to_owned(), 0);
-        known.had_turn(Some((20, 30)), Between::Nothing);
-        known.turn_ended(30);
+        known.note_turn(Some((20, 30)), Between::Nothing);
+        known.note_turn_end(30);
         assert_eq!(known.ended, None, "it is the last turn");
         let moved_on = |known: &Known, times: [i64; 5]| {
             times.map(|listed| Known { listed: Some(listed), ..known.clone() }.has_moved_on())
         };
         assert_eq!(moved_on(&known, [10, 20, 29, 30, 31]), [false, false, false, false, true]);
         // One that was cut off is no last turn that its list could agree with.
-        known.turn_ended(50);
+        known.note_turn_end(50);
         assert_eq!((known.last_turn, known.ended), (Some((20, 30)), Some(50)));
         assert_eq!(moved_on(&known, [25, 30, 40, 50, 51]), [false, false, false, false, true]);
         let is_agreed = [25, 30, 40].map(|listed| Known { listed: Some(listed), ..known.clone() }.agrees());
         assert_eq!(is_agreed, [true, false, false]);
-        known.was_compared(Some(51));
+        known.note_comparison(Some(51));
         assert_eq!(moved_on(&known, [10, 50, 51, 52, 60]), [false, false, false, true, true]);
-        known.had_turn(Some((60, 70)), Between::Nothing);
-        known.turn_ended(70);
+        known.note_turn(Some((60, 70)), Between::Nothing);
+        known.note_turn_end(70);
         assert_eq!(known.ended, None);
         assert_eq!(moved_on(&known, [51, 52, 69, 70, 71]), [false, false, false, false, true]);
     }
@@ -322,7 +322,7 @@ mod tests {
         assert!(!known.has_moved_on(), "it has no list");
         known.listed = Some(10);
         assert!(known.has_moved_on());
-        known.was_compared(Some(10));
+        known.note_comparison(Some(10));
         assert!(!known.has_moved_on());
         known.listed = Some(5);
         assert!(known.has_moved_on(), "the clock may have been set back");
@@ -333,8 +333,8 @@ mod tests {
     #[test]
     fn a_time_at_which_it_was_opening_the_session_is_no_sign_that_it_has_moved_on() {
         let mut known = Known::new("s1".to_owned(), 0);
-        known.had_turn(Some((20_000, 30_000)), Between::Nothing);
-        known.was_opened((60_100, 61_200), Some(25_000));
+        known.note_turn(Some((20_000, 30_000)), Between::Nothing);
+        known.note_opening((60_100, 61_200), Some(25_000));
         let moved_on = |known: &Known, times: &[i64]| {
             let is_sign = |listed: &i64| Known { listed: Some(*listed), ..known.clone() }.has_moved_on_by_itself();
             times.iter().map(is_sign).collect::<Vec<bool>>()
@@ -344,38 +344,38 @@ mod tests {
         assert_eq!(moved_on(&known, &[60_099, 60_100, 61_200, 61_201]), [true, false, false, true]);
         // It is none either once the session is opened again, as long as the list gives it.
         known.listed = Some(61_000);
-        known.was_opened((90_000, 90_500), Some(25_000));
-        known.was_opened((100_000, 100_500), Some(25_000));
+        known.note_opening((90_000, 90_500), Some(25_000));
+        known.note_opening((100_000, 100_500), Some(25_000));
         assert_eq!(moved_on(&known, &[60_000, 61_000, 80_000, 90_000, 100_000]), [false, false, true, false, false]);
         assert!(!known.agrees());
         // What the list gave before, it does not give because of that.
         known.listed = Some(120_000);
-        known.was_opened((120_100, 120_200), known.listed);
+        known.note_opening((120_100, 120_200), known.listed);
         assert!(known.has_moved_on_by_itself());
     }
 
     #[test]
     fn a_time_at_which_it_let_go_of_the_session_is_no_sign_that_it_has_moved_on() {
         let mut known = Known::new("s1".to_owned(), 0);
-        known.had_turn(Some((20_000, 30_000)), Between::Nothing);
+        known.note_turn(Some((20_000, 30_000)), Between::Nothing);
         let moved_on = |known: &Known, times: &[i64]| {
             let is_sign = |listed: &i64| Known { listed: Some(*listed), ..known.clone() }.has_moved_on_by_itself();
             times.iter().map(is_sign).collect::<Vec<bool>>()
         };
         // Its program may have ended by then, or is about to.
-        known.was_let_go(150_500, None);
+        known.note_release(150_500, None);
         assert_eq!(
             moved_on(&known, &[149_000, 150_249, 150_250, 158_123, 160_501, 162_000]),
             [true, true, false, false, true, true]
         );
         // What its list gave before, it does not give because of that.
         known.listed = Some(200_300);
-        known.was_let_go(200_500, None);
+        known.note_release(200_500, None);
         assert!(known.has_moved_on_by_itself());
         // As long as its list gives the time at which it let go, others behind that do not count.
         known.listed = Some(201_000);
         for at in [300_000, 400_000, 500_000, 600_000, 700_000] {
-            known.was_let_go(at, None);
+            known.note_release(at, None);
         }
         assert_eq!(known.touched.len(), MOST_TOUCHED + 1);
         assert_eq!(moved_on(&known, &[150_000, 201_000, 300_000, 400_000, 700_000]), [true, false, true, false, false]);
@@ -385,12 +385,12 @@ mod tests {
     fn the_program_that_wrote_last_wrote_as_it_let_go_or_as_it_opened_the_session_behind_the_last_turn() {
         let mut known = Known::new("s1".to_owned(), 0);
         known.listed = Some(1_000);
-        known.had_turn(Some((10_000, 20_000)), Between::Nothing);
-        known.turn_ended(20_000);
-        known.was_opened((5_000, 5_500), known.listed);
-        known.was_opened((30_000, 31_000), known.listed);
-        known.was_let_go(40_000, Some(7));
-        known.was_opened((50_000, 51_000), known.listed);
+        known.note_turn(Some((10_000, 20_000)), Between::Nothing);
+        known.note_turn_end(20_000);
+        known.note_opening((5_000, 5_500), known.listed);
+        known.note_opening((30_000, 31_000), known.listed);
+        known.note_release(40_000, Some(7));
+        known.note_opening((50_000, 51_000), known.listed);
         for (listed, is_of_it) in [
             (5_200, false),
             (15_000, false),

@@ -144,7 +144,7 @@ fn info(session: &Session, largest: usize) -> String {
     let (root, own) = (open_object(&Root::of(session)), open_object(&Own::of(session)));
     let members = members(session);
     let frame = root.len() + ",\"_meta\":{\"acp-sessions\":}}}".len() + own.len();
-    let kept = Kept::choose(&members, largest.saturating_sub(frame));
+    let kept = ShownMetadata::choose(&members, largest.saturating_sub(frame));
     let mut meta = String::new();
     for member in kept.members {
         meta.push_str(&member.text);
@@ -262,13 +262,13 @@ fn members(session: &Session) -> Vec<Member> {
 }
 
 /// What a row shows of the metadata, and the names of what it does not.
-struct Kept<'m> {
+struct ShownMetadata<'m> {
     members: Vec<&'m Member>,
     /// `None` where nothing had to be left out.
     omitted: Option<Vec<&'m str>>,
 }
 
-impl<'m> Kept<'m> {
+impl<'m> ShownMetadata<'m> {
     /// As much as there is room for. Each member and each name comes with a comma.
     fn choose(members: &'m [Member], room: usize) -> Self {
         let mut size: usize = members.iter().map(|member| member.text.len() + 1).sum();

@@ -327,7 +327,7 @@ impl Session {
     }
 
     /// It was opened with these further directories, where it had those before: what the agents' lists said until then is older.
-    pub fn was_opened_with(&mut self, directories: &[String], before: &[String]) {
+    pub fn note_opened_with(&mut self, directories: &[String], before: &[String]) {
         for known in self.agents.values_mut() {
             known.overtaken.opened(before, directories, &self.directories);
         }
@@ -344,7 +344,7 @@ impl Session {
     pub fn date(&mut self, at: i64, now: i64) {
         let ended = self.turn_ended.filter(|_| self.prompts > 0);
         let turn = self.prompted.max(ended).filter(|turn| *turn <= now);
-        self.was_there(at);
+        self.note_existed(at);
         self.touch(turn.map_or(at, |turn| turn.max(at)));
     }
 
@@ -352,11 +352,11 @@ impl Session {
     pub fn prompt_elsewhere(&mut self, at: i64) {
         self.prompted = Some(at);
         self.updated = self.updated.max(at);
-        self.was_there(at);
+        self.note_existed(at);
     }
 
     /// Its agent says that it was there at this time: where only the agent knows when it began, it was no later.
-    pub fn was_there(&mut self, at: i64) {
+    pub fn note_existed(&mut self, at: i64) {
         if self.began_elsewhere() {
             self.created = self.created.min(at);
         }

@@ -19,7 +19,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_of_it_is_said() {
+    fn nothing_of_what_is_unreadable_is_said() {
         for (text, how) in [
             (r#""secret""#, "holds something else than it should (column 8)"),
             (r#"[1, "secret"#, "is cut off (column 11)"),

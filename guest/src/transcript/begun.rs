@@ -15,7 +15,7 @@ const BATCH: Bounds = Bounds { limit: 256, max_bytes: 1024 * 1024 };
 
 /// What the log has of a turn.
 #[derive(Debug, Default)]
-pub struct Begun {
+pub struct BegunTurn {
     /// The entries of its prompts: more than one where a client did not wait.
     pub prompts: Vec<String>,
     /// The number of the first of them.
@@ -27,8 +27,8 @@ pub struct Begun {
 }
 
 /// Looks for the turn of this tag at the end of a log.
-pub fn begun<S: Storage>(storage: &S, log: &str, tag: &str) -> Result<Begun> {
-    let mut begun = Begun::default();
+pub fn begun<S: Storage>(storage: &S, log: &str, tag: &str) -> Result<BegunTurn> {
+    let mut begun = BegunTurn::default();
     each_of_turn(storage, log, tag, |seq, text, entry| {
         begun.told_calls.note(entry);
         match entry.kind {

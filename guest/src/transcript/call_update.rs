@@ -20,7 +20,7 @@ pub struct CallUpdate {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Told<'a> {
+struct CallFields<'a> {
     #[serde(borrow)]
     session_update: Cow<'a, str>,
     tool_call_id: String,
@@ -37,7 +37,7 @@ impl CallUpdate {
         if !update.contains("toolCallId") {
             return None;
         }
-        let Told { session_update, tool_call_id: id, status, raw_input } = serde_json::from_str(update).ok()?;
+        let CallFields { session_update, tool_call_id: id, status, raw_input } = serde_json::from_str(update).ok()?;
         let is_whole = match &*session_update {
             "tool_call" => true,
             "tool_call_update" => false,

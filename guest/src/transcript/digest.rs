@@ -17,8 +17,8 @@ use super::spans::length;
 use crate::storage::{Result, Storage};
 use crate::store::Session;
 pub use hearer::Hearer;
-use left_out::{Begun, LeftOut, begun_before};
-use parts::{BETWEEN, Parts};
+use left_out::{LeftOut, TurnsWithoutPrompt, begun_before};
+use parts::{BETWEEN, Contributions};
 use said::{ASSISTANT, Contribution, said};
 
 /// How many entries from the end are looked at first, and how many times as many if those do not fill an account.
@@ -109,7 +109,12 @@ pub fn digest_for<S: Storage>(
     loop {
         let start = length.saturating_sub(stretch).max(heard);
         let is_all = start == heard;
-        let parts = told_from(storage, session, start, without.map(|hearer| (hearer, Begun::before(start, is_all))))?;
+        let parts = told_from(
+            storage,
+            session,
+            start,
+            without.map(|hearer| (hearer, TurnsWithoutPrompt::before(start, is_all))),
+        )?;
         if is_all || !parts.is_whole() {
             return Ok(block_of(&parts.lines(), is_all && parts.is_whole(), heard > 0));
         }
@@ -122,10 +127,10 @@ fn told_from<S: Storage>(
     storage: &S,
     session: &Session,
     start: u64,
-    mut without: Option<(Hearer<'_>, Begun)>,
-) -> Result<Parts> {
+    mut without: Option<(Hearer<'_>, TurnsWithoutPrompt)>,
+) -> Result<Contributions> {
     let mut replay = Replay::open(storage, session, Start::At(Position::at(start)))?;
-    let mut parts = Parts::default();
+    let mut parts = Contributions::default();
     let mut left_out: Option<LeftOut> = None;
     let mut prompted: BTreeSet<String> = BTreeSet::new();
     while let Some(entries) = replay.next_texts(storage, READ)? {
@@ -216,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn it_tells_what_lies_behind_what_was_heard() {
+    fn an_account_tells_what_lies_behind_what_was_heard() {
         let end = (Kind::TurnEnd, None, json!({"stopReason": "end_turn"}));
         let entries = [prompt("one"), answer("first"), end.clone(), prompt("two"), answer("second"), end];
         let whole = said_in(&entries, 0).unwrap();
@@ -278,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn it_never_tells_of_itself_and_says_what_is_missing() {
+    fn an_account_never_tells_of_itself_and_says_what_is_missing() {
         let inner = said_in(&[prompt("one")], 0).unwrap();
         let gap = (Kind::Gap, None, json!({"reason": "", "entries": 3}));
         let quoted = format!("{inner}\n\ngo on {}", own_words::CLOSING);

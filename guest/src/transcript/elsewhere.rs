@@ -59,11 +59,11 @@ impl Shown {
 pub struct Elsewhere {
     /// Up to which entry the log was looked through.
     looked: u32,
-    behind: Behind,
+    behind: BehindLooked,
     /// From which entry on the turns are to be shown that have not ended.
     begun: BTreeMap<String, u32>,
     /// What is to be shown, in this order.
-    ended: VecDeque<Said>,
+    ended: VecDeque<PendingEntries>,
     /// Of a turn that has begun.
     cut: Option<Cut>,
     /// How much was shown of turns that did not end, as far as is known. The window of one may only have been stopped, and go
@@ -85,7 +85,7 @@ pub struct Elsewhere {
 
 /// What stands behind what was looked through, as far as is known.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-enum Behind {
+enum BehindLooked {
     /// Nothing of others'.
     #[default]
     Nothing,
@@ -110,7 +110,7 @@ pub enum Growing {
 
 /// Something that was said elsewhere and is over, or was held back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Said {
+struct PendingEntries {
     /// The turn; none: one entry, between turns, or what was taken over.
     turn: Option<String>,
     /// The log that it was taken over from; none: it stands in the session's own.
@@ -125,7 +125,7 @@ struct Said {
     is_cut_off: bool,
 }
 
-impl Said {
+impl PendingEntries {
     fn turn(turn: String, from: u32, until: u32) -> Self {
         Self { turn: Some(turn), log: None, from, until, by: By::Another, is_cut_off: false }
     }
@@ -176,7 +176,10 @@ pub struct Part {
 impl Elsewhere {
     /// Whether there is nothing to be shown, as far as is known.
     pub fn is_idle(&self) -> bool {
-        self.behind == Behind::Nothing && self.begun.is_empty() && self.ended.is_empty() && self.held_behind.is_none()
+        self.behind == BehindLooked::Nothing
+            && self.begun.is_empty()
+            && self.ended.is_empty()
+            && self.held_behind.is_none()
     }
 
     /// Whether something is known of turns that did not end that the log does not have: what was said of one that is still to
@@ -189,7 +192,7 @@ impl Elsewhere {
     /// that it has said so far stands in the log, which ends at `end`.
     pub fn hold_back(&mut self, end: u32) {
         self.held_behind = Some(end);
-        self.holds_more();
+        self.note_more_held();
     }
 
     /// Whether that is held back.
@@ -198,7 +201,7 @@ impl Elsewhere {
     }
 
     /// The agent has said more of what is held back.
-    pub fn holds_more(&mut self) {
+    pub fn note_more_held(&mut self) {
         self.written_behind(self.looked);
     }
 
@@ -209,13 +212,13 @@ impl Elsewhere {
 
     /// Whether something stands behind what was looked through that was said between turns, and was not shown.
     pub fn is_growing(&self) -> bool {
-        self.behind == Behind::Growing
+        self.behind == BehindLooked::Growing
     }
 
     /// Something may have come to what was said last between turns.
-    pub fn may_have_grown(&mut self) {
-        if self.behind == Behind::Quiet {
-            self.behind = Behind::Growing;
+    pub fn note_possible_growth(&mut self) {
+        if self.behind == BehindLooked::Quiet {
+            self.behind = BehindLooked::Growing;
         }
     }
 
@@ -230,7 +233,7 @@ impl Elsewhere {
     }
 
     /// A turn is under way elsewhere, of which what stands from this entry on is to be shown.
-    pub fn has_begun(&mut self, turn: String, from: u32) {
+    pub fn note_turn_begun(&mut self, turn: String, from: u32) {
         self.begun.entry(turn).or_insert(from);
     }
 
@@ -247,20 +250,20 @@ impl Elsewhere {
     /// Others have written to the log behind this entry.
     pub fn written_behind(&mut self, end: u32) {
         // All that stands up to there is the window's own, or was looked through.
-        if self.behind == Behind::Nothing && self.begun.is_empty() {
+        if self.behind == BehindLooked::Nothing && self.begun.is_empty() {
             self.looked = self.looked.max(end);
         }
-        self.behind = Behind::Written;
+        self.behind = BehindLooked::Written;
     }
 
     /// This part of another log has become part of the conversation: it was said without the layer, and another window has
     /// taken it over.
-    pub fn was_taken_over(&mut self, part: Segment) {
-        self.ended.push_back(Said::taken_over(part));
+    pub fn note_taken_over(&mut self, part: Segment) {
+        self.ended.push_back(PendingEntries::taken_over(part));
     }
 
     /// The client was shown this much, whatever there was to be shown before.
-    pub fn was_shown(&mut self, shown: Shown, own: &Own) {
+    pub fn note_shown(&mut self, shown: Shown, own: &Own) {
         *self = Self { looked: shown.end, ..Self::default() };
         let Some(cut) = shown.cut else { return };
         if let Some(turn) = cut.turn.clone() {
@@ -269,28 +272,28 @@ impl Elsewhere {
                 self.cut = Some(cut);
             }
         } else {
-            (self.looked, self.behind) = (shown.end.saturating_sub(1), Behind::Growing);
+            (self.looked, self.behind) = (shown.end.saturating_sub(1), BehindLooked::Growing);
             self.words = Some(cut);
         }
     }
 
     /// Looks through what has been written to the log. What is held back is written, and does not grow any more.
     pub fn look<S: Storage>(&mut self, storage: &S, log: &str, own: &Own, growing: Growing) -> Result<()> {
-        while self.behind != Behind::Nothing && self.ended.len() < MOST_ENDED {
+        while self.behind != BehindLooked::Nothing && self.ended.len() < MOST_ENDED {
             let page = storage.read_log(log, self.looked.saturating_add(1), BATCH)?;
             let last = page.entries.last().filter(|_| !page.more).map(|entry| entry.seq);
             for entry in &page.entries {
                 // What agents say between turns may grow as long as nothing follows it.
                 let growing = Some(growing).filter(|_| last == Some(entry.seq));
                 if !self.meet(entry.seq, &entry.value, own, growing) {
-                    let is_quiet = growing == Some(Growing::IsQuiet) || self.behind == Behind::Quiet;
-                    self.behind = if is_quiet { Behind::Quiet } else { Behind::Growing };
+                    let is_quiet = growing == Some(Growing::IsQuiet) || self.behind == BehindLooked::Quiet;
+                    self.behind = if is_quiet { BehindLooked::Quiet } else { BehindLooked::Growing };
                     return Ok(());
                 }
                 self.looked = entry.seq;
             }
             if !page.more {
-                self.behind = Behind::Nothing;
+                self.behind = BehindLooked::Nothing;
             }
         }
         Ok(())
@@ -305,7 +308,7 @@ impl Elsewhere {
                 // What has come to a turn that was left off may all stand in the entry that was shown last.
                 let from = self.begun.remove(turn).or_else(|| self.is_left_off(turn).then_some(seq));
                 if let Some(from) = from {
-                    self.ended.push_back(Said::turn(turn.to_owned(), from, seq));
+                    self.ended.push_back(PendingEntries::turn(turn.to_owned(), from, seq));
                 }
             }
             (Some(turn), _) => {
@@ -318,7 +321,7 @@ impl Elsewhere {
                     return self.meet_words(seq, &entry, growing);
                 }
                 if is_held() {
-                    self.ended.push_back(Said::words(seq, by));
+                    self.ended.push_back(PendingEntries::words(seq, by));
                 }
             }
             (None, _) => {}
@@ -339,7 +342,7 @@ impl Elsewhere {
         };
         let is_waiting = || self.ended.iter().any(|said| said.is_words() && said.from == seq);
         if is_new && !is_waiting() {
-            self.ended.push_back(Said::words(seq, By::Another));
+            self.ended.push_back(PendingEntries::words(seq, By::Another));
         }
         growing.is_none()
     }
@@ -348,7 +351,8 @@ impl Elsewhere {
     pub fn end_begun(&mut self, gone: &BTreeSet<String>) {
         let until = self.looked;
         let gone = self.begun.extract_if(.., |turn, _| gone.contains(turn));
-        let said = gone.map(|(turn, from)| Said { is_cut_off: true, ..Said::turn(turn, from, until) });
+        let said =
+            gone.map(|(turn, from)| PendingEntries { is_cut_off: true, ..PendingEntries::turn(turn, from, until) });
         self.ended.extend(said);
     }
 
@@ -383,7 +387,7 @@ impl Elsewhere {
 
     /// The next entries to be shown, about as many bytes of them as there is room for. `None` where all was shown.
     pub fn next<S: Storage>(&mut self, storage: &S, session: &Session, room: usize) -> Result<Option<Part>> {
-        let Some(Said { turn, by, is_cut_off, .. }) = self.ended.front().cloned() else { return Ok(None) };
+        let Some(PendingEntries { turn, by, is_cut_off, .. }) = self.ended.front().cloned() else { return Ok(None) };
         if let Some(turn) = turn
             && let Some(rest) = self.grown(storage, &session.id, &turn, is_cut_off)?
         {
@@ -432,7 +436,7 @@ impl Elsewhere {
             self.left_off.retain(|cut| cut.turn != left_off.turn);
             self.left_off.push(left_off);
         }
-        if is_past && let Some(Said { turn: Some(turn), is_cut_off, .. }) = self.ended.pop_front() {
+        if is_past && let Some(PendingEntries { turn: Some(turn), is_cut_off, .. }) = self.ended.pop_front() {
             if is_any_ended {
                 self.cut_off.insert(turn);
             } else if !is_cut_off {

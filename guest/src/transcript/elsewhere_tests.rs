@@ -198,7 +198,7 @@ proptest! {
         let from = usize::try_from(shown.end).unwrap();
         let behind = log.texts.last().map_or(0, |(_, text)| text.len());
         let mut elsewhere = Elsewhere::default();
-        elsewhere.was_shown(shown, &own);
+        elsewhere.note_shown(shown, &own);
         let (mut seen, mut known) = (String::new(), log.end);
         let show = |elsewhere: &mut Elsewhere, log: &Log, room, seen: &mut String| {
             let next = elsewhere.next(log.store.storage(), &log.session, room).unwrap();
@@ -269,7 +269,7 @@ fn of_turns_that_nobody_is_at_any_more_all_is_shown() {
     log.append(Writer::Turn { window: 0, nth: 0, is_end: false });
     let own = Own { turns: "w0".to_owned(), speakers: Vec::new() };
     let mut elsewhere = Elsewhere::default();
-    elsewhere.was_shown(Shown { end: 0, cut: None }, &own);
+    elsewhere.note_shown(Shown { end: 0, cut: None }, &own);
     elsewhere.written_behind(0);
     elsewhere.look(log.store.storage(), "s", &own, Growing::Waits).unwrap();
     assert!(elsewhere.is_any_begun() && !elsewhere.is_any_over());
@@ -293,7 +293,7 @@ fn the_rest_of_what_was_shown_in_part_is_as_it_was_said() {
     let own = Own { turns: "w0".to_owned(), speakers: Vec::new() };
     log.write(Write::Append { log: "s".to_owned(), seq: 1, value: entry("So far") });
     let mut elsewhere = Elsewhere::default();
-    elsewhere.was_shown(Shown::all(log.store.storage(), "s", 1).unwrap(), &own);
+    elsewhere.note_shown(Shown::all(log.store.storage(), "s", 1).unwrap(), &own);
     log.write(Write::Amend { log: "s".to_owned(), seq: 1, value: entry("So far, so good") });
     log.end = 1;
     log.append(Writer::Turn { window: 1, nth: 0, is_end: true });

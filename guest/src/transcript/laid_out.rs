@@ -36,7 +36,7 @@ impl LaidOut {
     }
 
     /// This part of another log is a part of it as well, though it may stand elsewhere.
-    pub fn knows(&mut self, part: Segment) {
+    pub fn note_part(&mut self, part: Segment) {
         if !self.segments.contains(&part) {
             self.segments.push(part);
         }

@@ -94,7 +94,7 @@ impl Recorder {
     }
 
     /// The writer knows what stands in the log up to this number.
-    pub fn knows(&mut self, end: u32) {
+    pub fn note_seen(&mut self, end: u32) {
         self.seen = Some(end);
         self.overtaken = None;
     }

@@ -8,7 +8,7 @@ use super::elsewhere::Shown;
 use super::entry::Entry;
 use super::position::Position;
 use super::spans::{BATCH, Spans};
-use super::turns::{LookAhead, Step, Turns};
+use super::turns::{EntryAction, LookAhead, Turns};
 
 /// How many bytes are read at a time, however little room there is.
 const LEAST_BYTES: u32 = 16 * 1024;
@@ -259,15 +259,15 @@ impl Replay {
                 }
                 self.turns.skip_to(place);
                 match self.turns.meet(&text) {
-                    Step::Give => {
+                    EntryAction::Give => {
                         bytes += text.len();
                         if place + 1 == length {
                             self.cut_at(Cut::of(self.spans.last(), &text).map(|cut| (place, cut)));
                         }
                         given.push(Given { place, after: after(self.position()), text });
                     }
-                    Step::Pass => {}
-                    Step::GoBack => break,
+                    EntryAction::Pass => {}
+                    EntryAction::GoBack => break,
                 }
                 if self.position().next != place + 1 {
                     break;

@@ -26,7 +26,7 @@ const MOST_OPTIONS: usize = 16;
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct ToldCalls {
     /// By their number: in the order in which they were told of first.
-    calls: BTreeMap<u64, Told>,
+    calls: BTreeMap<u64, TrackedCall>,
     /// The number of each by its id, as an agent may tell thousands of calls in a turn.
     numbers: BTreeMap<String, u64>,
     /// The call that the transcript has of the question that was noted last, while what stands behind that was not.
@@ -34,7 +34,7 @@ pub struct ToldCalls {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Told {
+struct TrackedCall {
     id: String,
     has_ended: bool,
     /// It was told what the call is given.
@@ -45,7 +45,7 @@ struct Told {
 /// What a question may say of a call of which little was told before.
 const SAID_LATER: [&str; 5] = ["title", "kind", "content", "locations", "rawInput"];
 
-impl Told {
+impl TrackedCall {
     /// What a question (its `toolCall`) says of it, as an update, where it was not told before what it is given. Qwen Code tells a call by
     /// the name of its tool first.
     fn told_by(&mut self, asked: &Object<'_>) -> Option<String> {
@@ -217,7 +217,7 @@ impl ToldCalls {
     /// The call of this id has ended, if its user has allowed it, and nothing but questions has told of it. The update that the
     /// transcript has of that.
     pub fn end_allowed(&mut self, id: &str) -> Option<String> {
-        self.get_mut(id).and_then(Told::end_allowed)
+        self.get_mut(id).and_then(TrackedCall::end_allowed)
     }
 
     /// A turn has ended, well or not: the updates that the transcript has of the calls that have ended with it, of which nothing but
@@ -259,7 +259,7 @@ impl ToldCalls {
     }
 
     /// The call of this id, from now on told of; none, where the id is too long.
-    fn call(&mut self, id: String) -> Option<&mut Told> {
+    fn call(&mut self, id: String) -> Option<&mut TrackedCall> {
         if id.len() > LONGEST_ID {
             return None;
         }
@@ -273,11 +273,11 @@ impl ToldCalls {
         }
         let number = self.calls.last_key_value().map_or(0, |(last, _)| last + 1);
         self.numbers.insert(id.clone(), number);
-        Some(self.calls.entry(number).or_insert(Told { id, has_ended: false, has_input: false, by: By::Update }))
+        Some(self.calls.entry(number).or_insert(TrackedCall { id, has_ended: false, has_input: false, by: By::Update }))
     }
 
     /// The call of this id, if it was told of.
-    fn get_mut(&mut self, id: &str) -> Option<&mut Told> {
+    fn get_mut(&mut self, id: &str) -> Option<&mut TrackedCall> {
         self.calls.get_mut(self.numbers.get(id)?)
     }
 }
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_made_once_and_only_of_what_was_not_told_before() {
+    fn a_call_is_made_once_and_only_where_it_was_not_told_before() {
         let mut calls = ToldCalls::default();
         assert_eq!(calls.told(&update("tool_call", "a", "pending")), None);
         assert_eq!(calls.told(&update("tool_call_update", "b", "completed")), None);

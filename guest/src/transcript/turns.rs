@@ -28,7 +28,7 @@ impl Default for LookAhead {
 
 /// What to do with an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum EntryAction {
     /// It comes now.
     Give,
     /// It was given, or is gone back to.
@@ -68,13 +68,13 @@ impl Turns {
     }
 
     /// Shown the text of the next entry.
-    pub(super) fn meet(&mut self, text: &str) -> Step {
+    pub(super) fn meet(&mut self, text: &str) -> EntryAction {
         let step = self.decide(text);
         self.forget_done();
         step
     }
 
-    fn decide(&mut self, text: &str) -> Step {
+    fn decide(&mut self, text: &str) -> EntryAction {
         let entry = Entry::parse(text);
         let tag = entry.and_then(|entry| entry.turn);
         let kind = entry.map(|entry| entry.kind);
@@ -83,7 +83,7 @@ impl Turns {
         if let Some(turn) = &self.position.turn {
             let is_its = tag == Some(&**turn);
             if is_quiet && self.leave() {
-                return Step::GoBack;
+                return EntryAction::GoBack;
             }
             if !is_quiet {
                 return if is_its { self.give_of_turn(ends) } else { self.pass(tag, text.len()) };
@@ -102,29 +102,29 @@ impl Turns {
         false
     }
 
-    fn meet_outside(&mut self, tag: Option<&str>, kind: Option<Kind>) -> Step {
+    fn meet_outside(&mut self, tag: Option<&str>, kind: Option<Kind>) -> EntryAction {
         let place = self.position.next;
         let is_given = tag.is_some_and(|tag| self.is_done(tag, place));
         self.position.next += 1;
         if is_given {
-            return Step::Pass;
+            return EntryAction::Pass;
         }
         // An end that stands alone begins nothing; and where too much is open at once, entries come as they stand.
         let begins = kind != Some(Kind::TurnEnd) && self.position.done.len() < MOST_DONE;
         self.position.turn = tag.filter(|_| begins).map(Into::into);
-        Step::Give
+        EntryAction::Give
     }
 
-    fn give_of_turn(&mut self, ends: bool) -> Step {
+    fn give_of_turn(&mut self, ends: bool) -> EntryAction {
         self.position.next += 1;
         (self.quiet, self.quiet_bytes) = (0, 0);
         if ends {
             self.leave();
         }
-        Step::Give
+        EntryAction::Give
     }
 
-    fn pass(&mut self, tag: Option<&str>, bytes: usize) -> Step {
+    fn pass(&mut self, tag: Option<&str>, bytes: usize) -> EntryAction {
         let place = self.position.next;
         if !tag.is_some_and(|tag| self.is_done(tag, place)) {
             self.position.back.get_or_insert(place);
@@ -132,7 +132,7 @@ impl Turns {
         self.position.next += 1;
         self.quiet += 1;
         self.quiet_bytes += bytes;
-        Step::Pass
+        EntryAction::Pass
     }
 
     /// The turn is over. Says whether reading goes back.

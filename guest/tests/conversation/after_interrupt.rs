@@ -112,7 +112,7 @@ fn a_prompt_behind_a_cancelled_one_is_shown_as_it_was_said() {
 }
 
 #[test]
-fn so_it_is_where_it_was_said_outside() {
+fn a_prompt_behind_a_cancelled_one_is_shown_as_it_was_said_outside() {
     for (here, all) in [(1, CASES[0]), (2, CASES[0]), (0, CASES[3]), (2, CASES[3]), (3, CASES[5])] {
         let (store, world) = (Memory::new(), World::unrecorded());
         if here > 0 {

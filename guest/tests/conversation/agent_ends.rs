@@ -35,7 +35,7 @@ fn at_rest_nobody_is_told() {
 }
 
 #[test]
-fn it_is_initialized_as_the_client_has_asked_for_it() {
+fn the_next_agent_is_initialized_as_the_client_has_asked_for_it() {
     let (store, world) = (Memory::new(), World::default());
     let mut desk = Desk::open(&store, &world, &[]);
     let params =
@@ -238,7 +238,7 @@ fn the_sessions_of_its_sub_agents_end_with_it() {
 }
 
 #[test]
-fn one_that_ends_before_it_has_answered_initialize_says_so() {
+fn an_agent_that_ends_before_it_has_answered_initialize_says_so() {
     let (store, world) = (Memory::new(), World::default());
     for restarts in 0..3 {
         let mut desk = Desk::open(&store, &world, &[("agent", "my-agent")]);
@@ -261,7 +261,7 @@ fn one_that_ends_before_it_has_answered_initialize_says_so() {
 }
 
 #[test]
-fn without_another_one_it_is_as_ever() {
+fn without_another_agent_an_end_is_as_ever() {
     let (store, world) = (Memory::new(), World::default());
     let mut desk = asked(&store, &world);
     desk.restart();

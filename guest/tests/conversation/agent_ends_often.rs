@@ -62,7 +62,7 @@ fn while_a_session_is_attached_what_waits_for_that_fails() {
 }
 
 #[test]
-fn one_that_refuses_to_be_initialized_is_asked_again_when_it_is_needed() {
+fn an_agent_that_refuses_to_be_initialized_is_asked_again_when_it_is_needed() {
     let (store, world) = (Memory::new(), World::default());
     let mut desk = spoken(&store, &world);
     let asked = desk.restart().request("initialize");
@@ -94,7 +94,7 @@ fn nobody_waits_for_ever_for_one_that_is_silent() {
 }
 
 #[test]
-fn one_that_can_do_other_things_is_taken_as_it_is() {
+fn an_agent_that_can_do_other_things_is_taken_as_it_is() {
     let (store, world) = (Memory::new(), World::default());
     let mut desk = spoken(&store, &world);
     desk.revive(&json!({"loadSession": true}));

@@ -340,7 +340,7 @@ fn a_session_that_was_loaded_is_attached_as_it_was_loaded() {
 }
 
 #[test]
-fn one_that_was_opened_with_more_than_is_remembered_is_to_be_loaded() {
+fn a_session_that_was_opened_with_more_than_is_remembered_is_to_be_loaded() {
     let (store, world) = (Memory::new(), World::default());
     let mut desk = Desk::ready(&store, &world, &resumes());
     let params = json!({"cwd": CWD, "mcpServers": [], "_meta": {"x": "x".repeat(300_000)}});

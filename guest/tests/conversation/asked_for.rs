@@ -144,7 +144,7 @@ fn options_that_a_client_does_not_know_are_not_shown_to_it() {
 }
 
 #[test]
-fn neither_are_those_that_the_agent_tells_as_it_opens_a_session() {
+fn options_that_a_client_does_not_know_are_not_shown_either_where_the_agent_tells_them_as_it_opens_a_session() {
     let options = json!([{"id": "m", "type": "select"}, {"id": "b", "type": "boolean"}]);
     let told = json!({"sessionUpdate": "config_option_update", "configOptions": options});
     for (client, shown) in [(everything(), &["m", "b"][..]), (json!({}), &["m"][..])] {

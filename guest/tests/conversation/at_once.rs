@@ -65,7 +65,7 @@ fn what_is_said_to_one_of_them_after_another_has_ended_belongs_to_the_same_turn(
 }
 
 #[test]
-fn they_stay_together_though_another_window_has_a_turn_between_them() {
+fn prompts_sent_at_once_stay_together_though_another_window_has_a_turn_between_them() {
     let (store, world) = (Memory::new(), World::default());
     let mut desk = Desk::ready(&store, &world, &loads());
     desk.new_session("s1", CWD);
@@ -82,7 +82,7 @@ fn they_stay_together_though_another_window_has_a_turn_between_them() {
 }
 
 #[test]
-fn they_stay_in_order_though_an_instance_was_lost_with_a_part_of_what_followed_them() {
+fn prompts_sent_at_once_stay_in_order_though_an_instance_was_lost_with_a_part_of_what_followed_them() {
     let (store, world) = (Memory::new(), World::default());
     let mut desk = Desk::ready(&store, &world, &loads());
     desk.new_session("s1", CWD);
@@ -110,7 +110,7 @@ fn they_stay_in_order_though_an_instance_was_lost_with_a_part_of_what_followed_t
 }
 
 #[test]
-fn they_stay_together_though_another_window_with_an_agent_of_this_name_has_a_turn_between_them() {
+fn prompts_sent_at_once_stay_together_though_another_window_with_an_agent_of_this_name_has_a_turn_between_them() {
     let (store, world) = (Memory::new(), World::default());
     let mut other = Desk::ready(&store, &world, &loads());
     other.new_session("s1", CWD);
@@ -220,7 +220,7 @@ fn what_an_agent_says_unasked_belongs_to_its_own_last_turn_though_another_window
 }
 
 #[test]
-fn they_are_in_the_agents_session_though_it_says_of_the_last_that_it_has_none() {
+fn prompts_sent_at_once_are_in_the_agents_session_though_it_says_of_the_last_that_it_has_none() {
     let (store, world) = (Memory::new(), World::default());
     let mut desk = Desk::ready(&store, &world, &loads());
     desk.new_session("s1", CWD);

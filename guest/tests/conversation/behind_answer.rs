@@ -54,7 +54,7 @@ fn kept(store: &Memory, world: &World) -> Out {
 }
 
 #[test]
-fn it_comes_behind_the_answer_and_is_kept() {
+fn what_the_agent_says_comes_behind_the_answer_and_is_kept() {
     for (how, capabilities) in ways() {
         let (store, world) = (Memory::new(), World::unrecorded());
         set(&store, &world, &capabilities);
@@ -120,7 +120,7 @@ fn a_replay_that_comes_then_is_neither_shown_again_nor_kept_twice() {
 }
 
 #[test]
-fn it_stays_where_the_history_of_an_open_session_is_wanted_again_and_nobody_waits_for_it_any_more() {
+fn what_the_agent_says_stays_where_the_history_of_an_open_session_is_wanted_again_and_nobody_waits_for_it_any_more() {
     let (store, world) = (Memory::new(), World::unrecorded());
     let capabilities = json!({"loadSession": true});
     set(&store, &world, &capabilities);
@@ -167,7 +167,7 @@ fn goes_on(desk: &mut Desk<'_>) {
 }
 
 #[test]
-fn it_is_kept_where_the_session_does_not_open_after_all_and_nobody_is_shown_it() {
+fn what_the_agent_says_is_kept_where_the_session_does_not_open_after_all_and_nobody_is_shown_it() {
     let close = json!({"id": "close", "method": "session/close", "params": {"sessionId": "s1"}});
     let cancel = json!({"method": "$/cancel_request", "params": {"requestId": "open"}});
     for (how, capabilities) in ways() {
@@ -199,7 +199,7 @@ fn it_is_kept_where_the_session_does_not_open_after_all_and_nobody_is_shown_it()
 }
 
 #[test]
-fn it_goes_with_the_session_that_is_deleted_meanwhile() {
+fn what_the_agent_says_goes_with_the_session_that_is_deleted_meanwhile() {
     let capabilities = json!({"sessionCapabilities": {"resume": {}}});
     let (store, world) = (Memory::new(), World::unrecorded());
     set(&store, &world, &capabilities);

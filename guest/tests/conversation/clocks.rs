@@ -296,7 +296,7 @@ fn no_turn_is_shown_to_have_ended_before_its_prompt_though_the_clock_was_set_bac
         desk.wait(500);
         world.now.set(world.now.get() - back);
         desk.agent(answers("prompt"));
-        let mut is_in_order = |desk: &mut Desk<'_>| {
+        let is_in_order = |desk: &mut Desk<'_>| {
             let row = rows(desk).remove(0);
             let time = |member: &str| row[member].as_str().unwrap_or_else(|| panic!("{member}: {row}")).to_owned();
             assert_eq!(row["state"], "idle");

@@ -27,7 +27,7 @@ fn notes(store: &Memory) -> Vec<String> {
 }
 
 #[test]
-fn it_is_noted_when_a_session_is_made() {
+fn a_folder_is_noted_when_a_session_is_made() {
     let (store, world) = (Memory::new(), World::with_folders());
     knows(&world, CWD, 1);
     let mut desk = Desk::ready(&store, &world, &json!({}));
@@ -41,7 +41,7 @@ fn it_is_noted_when_a_session_is_made() {
 }
 
 #[test]
-fn however_a_session_is_opened() {
+fn a_folder_is_noted_however_a_session_is_opened() {
     type Way = fn(&mut Desk<'_>);
     let ways: [(&str, Way); 3] = [
         ("loaded", |desk| drop(load(desk, "s1", TOLD))),

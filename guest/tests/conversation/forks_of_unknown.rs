@@ -180,7 +180,7 @@ fn where_the_id_that_the_agent_gives_it_is_anothers_it_has_one_of_its_own() {
 }
 
 #[test]
-fn it_is_one_session_though_the_agents_list_is_read_before_it_is_answered() {
+fn a_fork_is_one_session_though_the_agents_list_is_read_before_it_is_answered() {
     let (store, world) = (Memory::new(), World::unrecorded());
     let (mut desk, request) = begun(&store, &world);
     let mut other = listing(&store, &world, "a", &json!({}), &[row("f1", "Fork", "2025-01-01T00:00:00Z")]);
@@ -205,7 +205,7 @@ fn where_a_client_takes_it_back_the_agent_lets_go_of_it_and_nothing_is_kept() {
 }
 
 #[test]
-fn it_can_be_forked_once_more() {
+fn a_fork_of_an_unknown_session_can_be_forked_once_more() {
     let (store, world) = (Memory::new(), World::unrecorded());
     let (mut desk, request) = begun(&store, &world);
     desk.reply(&request, json!({"sessionId": "f1"})).answer("fork");

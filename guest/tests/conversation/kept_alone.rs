@@ -113,7 +113,7 @@ fn turn(desk: &mut Desk<'_>, prompt: &str, answer: &str, end: End) {
 }
 
 #[test]
-fn they_stay_where_they_were_said_and_so_does_all_that_is_told_with_them() {
+fn turns_kept_alone_stay_where_they_were_said_and_so_does_all_that_is_told_with_them() {
     for (turns, told, shown) in CASES {
         let (store, world) = (Memory::new(), World::unrecorded());
         let mut desk = begun(&store, &world, &json!({"loadSession": true}), &[("One", "1")]);

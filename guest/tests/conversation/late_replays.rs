@@ -112,7 +112,7 @@ fn what_is_told_behind_the_answer_is_neither_shown_again_nor_kept_twice() {
 }
 
 #[test]
-fn so_it_is_though_the_client_has_sent_a_prompt_by_then() {
+fn what_is_told_behind_the_answer_is_nothing_new_though_the_client_has_sent_a_prompt_by_then() {
     for (method, capabilities) in ways() {
         for before_the_prompt in 0..=TOLD.len() {
             let (store, world) = (Memory::new(), World::unrecorded());

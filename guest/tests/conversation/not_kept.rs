@@ -108,7 +108,7 @@ fn is_told(out: &Out, name: &str) {
 }
 
 #[test]
-fn one_that_was_cut_off_stays_and_is_told_to_its_agent_once() {
+fn a_last_turn_that_was_cut_off_stays_and_is_told_to_its_agent_once() {
     let lists = [None, Some(IN_FIRST), Some(AT_END_OF_FIRST), Some(BETWEEN), Some(IN_SECOND), Some(LATER)];
     for agent in agents() {
         for (by, list) in By::ALL.into_iter().flat_map(|by| lists.map(|list| (by, list))) {
@@ -137,7 +137,7 @@ fn one_that_was_cut_off_stays_and_is_told_to_its_agent_once() {
 }
 
 #[test]
-fn one_that_its_agents_end_has_cut_off_is_told_to_the_next_agent_of_the_same_window() {
+fn a_last_turn_that_its_agents_end_has_cut_off_is_told_to_the_next_agent_of_the_same_window() {
     for agent in agents() {
         for list in [None, Some(IN_FIRST), Some(AT_END_OF_FIRST), Some(IN_SECOND), Some(LATER)] {
             let name = format!("{list:?}, {agent}");
@@ -196,7 +196,7 @@ fn commands_stay_where_nothing_else_was_said() {
 }
 
 #[test]
-fn one_that_came_to_its_end_is_set_aside_where_the_list_gives_a_later_time_and_no_other() {
+fn a_last_turn_that_came_to_its_end_is_set_aside_where_the_list_gives_a_later_time_and_no_other() {
     const SECOND: Turns<'static> = &[("Second", "Two")];
     for agent in agents() {
         for (list, is_gone) in [

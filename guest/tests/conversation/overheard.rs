@@ -128,7 +128,7 @@ fn what_another_agent_has_said_and_this_one_does_not_tell_it_is_told() {
 }
 
 #[test]
-fn it_is_opened_though_the_store_takes_nothing_of_what_the_agent_tells() {
+fn a_session_is_opened_though_the_store_takes_nothing_of_what_the_agent_tells() {
     for good in 0..12 {
         let (store, world) = (Faulty::default(), World::unrecorded());
         let first = at_work(&store, &world);

@@ -22,7 +22,7 @@ fn agents() -> [Value; 5] {
 }
 
 #[test]
-fn it_is_listed_found_and_loaded_behind_any_agent() {
+fn a_session_is_listed_found_and_loaded_behind_any_agent() {
     for capabilities in agents() {
         for is_cut_off in [false, true] {
             let (store, world) = (Faulty::default(), World::default());
@@ -66,7 +66,7 @@ fn it_is_listed_found_and_loaded_behind_any_agent() {
 }
 
 #[test]
-fn it_is_loaded_behind_any_agent_from_whichever_write_on_the_store_takes_nothing() {
+fn a_session_is_loaded_behind_any_agent_from_whichever_write_on_the_store_takes_nothing() {
     let all = [FIRST, CUT_OFF].concat();
     for capabilities in agents() {
         for error in [StorageError::Full, StorageError::Unavailable("busy".to_owned())] {

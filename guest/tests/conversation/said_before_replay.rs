@@ -131,7 +131,7 @@ fn words_are_shown_and_kept_once_behind_all_that_was_said_before() {
 }
 
 #[test]
-fn so_are_those_that_come_when_it_is_only_loaded_once_more() {
+fn words_that_come_when_the_session_is_only_loaded_once_more_are_shown_and_kept_once() {
     for is_replayed in [false, true] {
         let (store, world) = (Memory::new(), World::unrecorded());
         let mut desk = opened(&store, &world, true);
@@ -146,7 +146,7 @@ fn so_are_those_that_come_when_it_is_only_loaded_once_more() {
 }
 
 #[test]
-fn they_are_shown_and_kept_where_the_agent_refuses_or_its_client_takes_the_request_back() {
+fn words_are_shown_and_kept_where_the_agent_refuses_or_its_client_takes_the_request_back() {
     for is_compared in [true, false] {
         for method in ["session/load", "session/resume"] {
             for end in ["refused", "taken back", "taken back and refused"] {

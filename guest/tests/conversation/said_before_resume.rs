@@ -26,7 +26,7 @@ fn call() -> Value {
 }
 
 #[test]
-fn it_is_shown_behind_the_history_and_kept() {
+fn what_is_said_before_a_resume_is_shown_behind_the_history_and_kept() {
     for is_load in [false, true] {
         let (store, world) = (Memory::new(), World::unrecorded());
         had(&store, &world);

@@ -104,7 +104,7 @@ fn words(pieces: &[&str], is_one: bool) -> Vec<Value> {
 }
 
 #[test]
-fn it_is_kept_though_the_replay_ends_with_what_was_said_before() {
+fn what_is_said_behind_a_replay_is_kept_though_that_ends_with_what_was_said_before() {
     for how in ["session/load", "session/resume", "once more"] {
         for first in ["between turns", "before the replay"] {
             for has_moved_on in [false, true] {

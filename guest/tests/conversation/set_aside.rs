@@ -146,7 +146,7 @@ fn where_nothing_is_set_aside_there_is_nothing_to_see() {
 }
 
 #[test]
-fn it_is_shown_as_soon_as_the_load_that_is_asked_for_it_has_set_it_aside() {
+fn a_turn_is_shown_as_soon_as_the_load_that_is_asked_for_it_has_set_it_aside() {
     let (store, world) = (Memory::new(), World::default());
     let id = told(&store, &world, &loads());
     world.now.set(world.now.get() + 2 * DAY);
@@ -186,7 +186,7 @@ fn a_search_finds_it_and_says_so() {
 }
 
 #[test]
-fn it_is_read_a_page_at_a_time_with_cursors_of_its_own() {
+fn what_is_set_aside_is_read_a_page_at_a_time_with_cursors_of_its_own() {
     let (store, world) = (Memory::new(), World::default());
     let (_, id) = rewound(&store, &world);
     let store = Store::new(&store);

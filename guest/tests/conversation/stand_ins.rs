@@ -254,7 +254,7 @@ fn a_session_that_is_begun_anew_has_no_twin_though_the_agents_list_tells_of_it_b
 }
 
 #[test]
-fn one_that_stands_in_for_another_agents_is_none_of_its_own_either() {
+fn a_session_that_stands_in_for_another_agents_is_none_of_its_own_either() {
     is_listed_while_it_begins("b");
 }
 

@@ -90,7 +90,7 @@ fn told(turns: Turns<'_>) -> Vec<Value> {
 }
 
 #[test]
-fn so_it_is_where_nothing_is_compared_because_another_window_is_at_a_turn() {
+fn the_rest_is_history_where_nothing_is_compared_because_another_window_is_at_a_turn() {
     for has_commands in [false, true] {
         let (store, world) = (Memory::new(), World::unrecorded());
         let mut first = Desk::ready(&store, &world, &json!({"loadSession": true}));
@@ -125,7 +125,7 @@ fn so_it_is_where_nothing_is_compared_because_another_window_is_at_a_turn() {
 }
 
 #[test]
-fn so_it_is_where_nothing_is_compared_because_the_agents_list_says_that_nothing_has_changed() {
+fn the_rest_is_history_where_nothing_is_compared_because_the_agents_list_says_that_nothing_has_changed() {
     let (store, world) = (Memory::new(), World::unrecorded());
     let opened = || listing(&store, &world, "a", &json!({"loadSession": true}), &[row("s1", "One", EARLIER)]);
     let mut desk = Desk::ready(&store, &world, &json!({"loadSession": true}));
@@ -141,7 +141,7 @@ fn so_it_is_where_nothing_is_compared_because_the_agents_list_says_that_nothing_
 }
 
 #[test]
-fn so_it_is_where_the_agent_was_started_again_and_is_made_to_open_the_session_by_itself() {
+fn the_rest_is_history_where_the_agent_was_started_again_and_is_made_to_open_the_session_by_itself() {
     for is_other_at_turn in [false, true] {
         let (store, world) = (Memory::new(), World::unrecorded());
         let mut desk = Desk::ready(&store, &world, &json!({"loadSession": true}));

@@ -288,7 +288,7 @@ fn behind_a_prompt_that_the_agent_has_joined_with_one_from_outside_it_is_told_wi
 }
 
 #[test]
-fn it_is_the_last_activity_of_its_session_and_moves_none_of_which_a_prompt_is_known() {
+fn what_is_said_unasked_is_the_last_activity_of_its_session_and_moves_none_of_which_a_prompt_is_known() {
     let (store, world) = (Memory::new(), World::default());
     let capabilities = json!({"loadSession": true});
     let list = [row("x1", "One", "2025-01-01T00:00:00Z")];

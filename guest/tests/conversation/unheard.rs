@@ -51,7 +51,7 @@ fn account_of(desk: &mut Desk<'_>, text: &str) -> Option<String> {
 }
 
 #[test]
-fn one_that_is_cancelled_while_its_session_is_put_back_is_kept_and_told_later() {
+fn a_prompt_that_is_cancelled_while_its_session_is_put_back_is_kept_and_told_later() {
     for capabilities in kinds() {
         let (store, world) = (Memory::new(), World::unrecorded());
         let mut desk = revived(&store, &world, &capabilities);
@@ -69,7 +69,7 @@ fn one_that_is_cancelled_while_its_session_is_put_back_is_kept_and_told_later() 
 }
 
 #[test]
-fn one_that_is_cancelled_behind_a_load_is_kept_whatever_becomes_of_that() {
+fn a_prompt_that_is_cancelled_behind_a_load_is_kept_whatever_becomes_of_that() {
     for capabilities in kinds() {
         for is_loaded in [true, false] {
             let (store, world) = (Memory::new(), World::unrecorded());
@@ -93,7 +93,7 @@ fn one_that_is_cancelled_behind_a_load_is_kept_whatever_becomes_of_that() {
 }
 
 #[test]
-fn one_whose_client_or_agent_ends_for_good_is_kept() {
+fn a_prompt_whose_client_or_agent_ends_for_good_is_kept() {
     for peer in [Peer::Client, Peer::Agent] {
         for waits_for in ["initialize", "attach", "load"] {
             let (store, world) = (Memory::new(), World::unrecorded());
@@ -121,7 +121,7 @@ fn one_whose_client_or_agent_ends_for_good_is_kept() {
 }
 
 #[test]
-fn one_that_waits_for_an_agent_to_be_initialized_once_more_can_be_taken_back() {
+fn a_prompt_that_waits_for_an_agent_to_be_initialized_once_more_can_be_taken_back() {
     let (store, world) = (Memory::new(), World::unrecorded());
     let capabilities = json!({"sessionCapabilities": {"resume": {}}});
     let mut desk = revived(&store, &world, &capabilities);
@@ -134,7 +134,7 @@ fn one_that_waits_for_an_agent_to_be_initialized_once_more_can_be_taken_back() {
 }
 
 #[test]
-fn one_whose_session_is_not_put_back_is_kept_and_told_later() {
+fn a_prompt_whose_session_is_not_put_back_is_kept_and_told_later() {
     for capabilities in kinds() {
         for why in ["the agent ends again", "it wants a login", "it refuses to be initialized"] {
             let (store, world) = (Memory::new(), World::unrecorded());
@@ -164,7 +164,7 @@ fn one_whose_session_is_not_put_back_is_kept_and_told_later() {
 }
 
 #[test]
-fn its_session_is_called_as_it_if_it_is_the_first() {
+fn a_session_is_called_as_its_first_prompt_though_that_is_unheard() {
     let (store, world) = (Memory::new(), World::unrecorded());
     let capabilities = json!({"sessionCapabilities": {"resume": {}}});
     let mut desk = Desk::ready(&store, &world, &capabilities);

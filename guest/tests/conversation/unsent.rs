@@ -125,7 +125,7 @@ fn and_then(said: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn one_whose_window_is_killed_is_given_back_as_a_turn_that_was_cut_off() {
+fn a_prompt_whose_window_is_killed_is_given_back_as_a_turn_that_was_cut_off() {
     for kind in kinds() {
         for wait in Wait::ALL {
             let (store, world) = (Memory::new(), World::unrecorded());
@@ -148,7 +148,7 @@ fn one_whose_window_is_killed_is_given_back_as_a_turn_that_was_cut_off() {
 }
 
 #[test]
-fn one_that_is_sent_after_all_is_said_once() {
+fn a_prompt_that_is_sent_after_all_is_said_once() {
     for kind in kinds() {
         for wait in Wait::ALL {
             let (store, world) = (Memory::new(), World::unrecorded());
@@ -177,7 +177,7 @@ fn one_that_is_sent_after_all_is_said_once() {
 }
 
 #[test]
-fn one_stands_behind_what_the_load_brings_from_outside() {
+fn a_prompt_stands_behind_what_the_load_brings_from_outside() {
     let (store, world) = (Memory::new(), World::unrecorded());
     let kind = json!({"loadSession": true});
     let mut desk = revived(&store, &world, &kind);
@@ -191,7 +191,7 @@ fn one_stands_behind_what_the_load_brings_from_outside() {
 }
 
 #[test]
-fn one_that_is_killed_behind_a_load_is_not_doubled_by_what_that_brings() {
+fn a_prompt_that_is_killed_behind_a_load_is_not_doubled_by_what_that_brings() {
     for outside in [&[] as &[(&str, &str)], &[("Outside", "Elsewhere")]] {
         let (store, world) = (Memory::new(), World::unrecorded());
         let kind = json!({"loadSession": true});
@@ -247,7 +247,7 @@ fn when_its_session_was_last_prompted_and_what_it_does_is_told_at_once() {
 }
 
 #[test]
-fn its_session_was_last_prompted_when_it_was_sent_however_long_it_has_waited() {
+fn a_session_was_last_prompted_when_its_prompt_was_sent_however_long_that_has_waited() {
     for kind in kinds() {
         for wait in Wait::ALL {
             let (store, world) = (Memory::new(), World::unrecorded());
@@ -269,7 +269,7 @@ fn its_session_was_last_prompted_when_it_was_sent_however_long_it_has_waited() {
 }
 
 #[test]
-fn one_that_ends_without_having_been_sent_is_kept_once_and_its_session_rests() {
+fn a_prompt_that_ends_without_having_been_sent_is_kept_once_and_its_session_rests() {
     for kind in kinds() {
         for wait in Wait::ALL {
             for how in ["cancelled", "closed", "client gone", "agent gone", "agent lost"] {
@@ -319,7 +319,7 @@ fn takes_back<S: Storage>(desk: &mut Desk<'_, S>, request: &str) -> crate::desk:
 }
 
 #[test]
-fn one_that_is_taken_back_is_as_if_it_had_not_been_sent() {
+fn a_prompt_that_is_taken_back_is_as_if_it_had_not_been_sent() {
     for kind in kinds() {
         for wait in Wait::ALL {
             for (taken, left) in [("one", "Two"), ("two", "One")] {
@@ -349,7 +349,7 @@ fn one_that_is_taken_back_is_as_if_it_had_not_been_sent() {
 }
 
 #[test]
-fn one_that_is_taken_back_is_not_given_back_when_its_window_is_killed() {
+fn a_prompt_that_is_taken_back_is_not_given_back_when_its_window_is_killed() {
     for kind in kinds() {
         for wait in Wait::ALL {
             let (store, world) = (Memory::new(), World::unrecorded());
@@ -368,7 +368,7 @@ fn one_that_is_taken_back_is_not_given_back_when_its_window_is_killed() {
 }
 
 #[test]
-fn one_that_is_taken_back_while_the_agent_is_first_initialized_is_so_too() {
+fn a_prompt_that_is_taken_back_while_the_agent_is_first_initialized_is_as_if_it_had_not_been_sent() {
     let (store, world) = (Memory::new(), World::unrecorded());
     let kind = json!({"sessionCapabilities": {"resume": {}}});
     told(&store, &world, &kind);
@@ -389,7 +389,7 @@ fn one_that_is_taken_back_while_the_agent_is_first_initialized_is_so_too() {
 }
 
 #[test]
-fn one_whose_load_fails_is_refused_as_in_any_session_that_is_not_open() {
+fn a_prompt_whose_load_fails_is_refused_as_in_any_session_that_is_not_open() {
     let (store, world) = (Memory::new(), World::unrecorded());
     let kind = json!({"sessionCapabilities": {"resume": {}}});
     told(&store, &world, &kind);
@@ -404,7 +404,7 @@ fn one_whose_load_fails_is_refused_as_in_any_session_that_is_not_open() {
 }
 
 #[test]
-fn one_whose_session_is_deleted_meanwhile_is_gone_with_it() {
+fn a_prompt_whose_session_is_deleted_meanwhile_is_gone_with_it() {
     for wait in [Wait::Attach, Wait::Load] {
         let (store, world) = (Memory::new(), World::unrecorded());
         let kind = json!({"sessionCapabilities": {"resume": {}}});
@@ -452,7 +452,7 @@ fn windows_that_have_its_session_open_are_shown_it_once_when_it_is_sent_or_found
 }
 
 #[test]
-fn one_whose_window_is_killed_stands_before_what_was_said_elsewhere_since() {
+fn a_prompt_whose_window_is_killed_stands_before_what_was_said_elsewhere_since() {
     for kind in kinds() {
         for wait in Wait::ALL {
             let (store, world) = (Memory::new(), World::unrecorded());
@@ -489,7 +489,7 @@ fn one_whose_window_is_killed_stands_before_what_was_said_elsewhere_since() {
 }
 
 #[test]
-fn one_that_waits_for_one_load_after_another_is_said_once_though_the_store_takes_nothing_meanwhile() {
+fn a_prompt_that_waits_for_one_load_after_another_is_said_once_though_the_store_takes_nothing_meanwhile() {
     for kind in kinds() {
         let (store, world) = (Faulty::default(), World::unrecorded());
         told(&store, &world, &kind);
@@ -513,7 +513,7 @@ fn one_that_waits_for_one_load_after_another_is_said_once_though_the_store_takes
 }
 
 #[test]
-fn one_whose_window_was_only_stopped_goes_on_under_what_others_made_of_it() {
+fn a_prompt_whose_window_was_only_stopped_goes_on_under_what_others_made_of_it() {
     let (store, world) = (Memory::new(), World::unrecorded());
     let kind = json!({"sessionCapabilities": {"resume": {}}});
     let mut desk = revived(&store, &world, &kind);
@@ -534,7 +534,7 @@ fn one_whose_window_was_only_stopped_goes_on_under_what_others_made_of_it() {
 }
 
 #[test]
-fn one_whose_instance_is_lost_is_kept() {
+fn a_prompt_whose_instance_is_lost_is_kept() {
     for wait in Wait::ALL {
         let (store, world) = (Memory::new(), World::unrecorded());
         let (mut desk, _) = wait.window(&store, &world, &json!({"sessionCapabilities": {"resume": {}}}));
@@ -550,7 +550,7 @@ fn one_whose_instance_is_lost_is_kept() {
 }
 
 #[test]
-fn those_that_have_waited_together_stand_in_the_order_in_which_they_came_whichever_is_found_first() {
+fn prompts_that_have_waited_together_stand_in_the_order_in_which_they_came_whichever_is_found_first() {
     let kind = json!({"sessionCapabilities": {"resume": {}}});
     let (store, world) = (Memory::new(), World::unrecorded());
     let mut found_first = revived(&store, &world, &kind);
@@ -572,7 +572,7 @@ fn those_that_have_waited_together_stand_in_the_order_in_which_they_came_whichev
 }
 
 #[test]
-fn one_that_was_sent_while_the_store_took_nothing_is_kept_once_though_its_instance_is_lost() {
+fn a_prompt_that_was_sent_while_the_store_took_nothing_is_kept_once_though_its_instance_is_lost() {
     for is_lost in [true, false] {
         let (store, world) = (Faulty::default(), World::unrecorded());
         let mut desk = revived(&store, &world, &json!({"sessionCapabilities": {"resume": {}}}));
@@ -595,7 +595,7 @@ fn one_that_was_sent_while_the_store_took_nothing_is_kept_once_though_its_instan
 }
 
 #[test]
-fn one_that_is_refused_when_the_agent_is_there_again_waits_no_more() {
+fn a_prompt_that_is_refused_when_the_agent_is_there_again_waits_no_more() {
     let (store, world) = (Memory::new(), World::unrecorded());
     let kind = json!({"sessionCapabilities": {"resume": {}}});
     let mut desk = revived(&store, &world, &kind);
@@ -631,7 +631,7 @@ fn the_first_prompt_of_a_session_names_it_though_it_was_never_sent() {
 }
 
 #[test]
-fn its_session_waits_for_its_user_where_the_agent_asks_before_it_has_opened_it() {
+fn a_session_waits_for_its_user_where_the_agent_asks_before_it_has_opened_it() {
     for question in Question::KINDS {
         for wait in [Wait::Attach, Wait::Load] {
             let (store, world) = (Memory::new(), World::unrecorded());

@@ -372,7 +372,7 @@ fn a_deleted_session_leaves_nothing_of_what_it_has_used() {
 }
 
 #[test]
-fn it_costs_no_commit_and_a_store_that_fails_takes_it_later() {
+fn usage_costs_no_commit_and_a_store_that_fails_takes_it_later() {
     let (store, world) = (Faulty::default(), World::default());
     let mut desk = Desk::ready(&store, &world, &json!({}));
     desk.new_session("s1", CWD);

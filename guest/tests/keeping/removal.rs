@@ -2,7 +2,7 @@
 
 use acp_sessions_guest::index::Owner;
 use acp_sessions_guest::sessions::delete::delete;
-use acp_sessions_guest::sessions::removal::{self, Step};
+use acp_sessions_guest::sessions::removal::{self, RemovalStep};
 use acp_sessions_guest::storage::{Durability, Memory, Storage, Write};
 use acp_sessions_guest::store::{Store, keys};
 use proptest::prelude::*;
@@ -67,10 +67,10 @@ fn of_two_processes_one_is_at_it_and_the_other_learns_so() {
     let store = Store::new(&storage);
     long(&store, "x", 1000);
     delete(&store, "x", NOW).unwrap();
-    storage.before_commit(|memory| assert_eq!(removal::try_step(&Store::new(memory)).unwrap(), Step::More));
-    assert_eq!(removal::try_step(&store).unwrap(), Step::Outrun);
+    storage.before_commit(|memory| assert_eq!(removal::try_step(&Store::new(memory)).unwrap(), RemovalStep::More));
+    assert_eq!(removal::try_step(&store).unwrap(), RemovalStep::Outrun);
     assert_eq!(storage.memory.counts().1, 1000 - 128, "nothing is done twice");
-    assert_eq!(removal::try_step(&store).unwrap(), Step::More);
+    assert_eq!(removal::try_step(&store).unwrap(), RemovalStep::More);
 }
 
 #[test]

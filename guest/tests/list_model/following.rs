@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use acp_sessions_guest::sessions::changes::{Follower, Scope, Step};
+use acp_sessions_guest::sessions::changes::{Follower, Scope, SomeChanges};
 use acp_sessions_guest::sessions::filter::Request;
 use acp_sessions_guest::sessions::list::{self, Agents, Options};
 use acp_sessions_guest::sessions::states::AgentsWords;
@@ -30,7 +30,7 @@ impl Screen {
     }
 
     /// Takes in what was told; `shows`: whether the list shows what is archived, and what is not.
-    fn apply(&mut self, scope: &Scope, step: &Step, shows: impl Fn(bool) -> bool) {
+    fn apply(&mut self, scope: &Scope, step: &SomeChanges, shows: impl Fn(bool) -> bool) {
         let news = scope.news(step);
         for id in news.removed {
             self.rows.remove(&id);

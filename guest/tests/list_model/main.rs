@@ -16,12 +16,12 @@ fn lists_are_as_the_model_has_them() {
 }
 
 #[test]
-fn so_are_those_that_show_all_agents_sessions() {
+fn lists_of_all_agents_are_as_the_model_has_them() {
     run(Scale { cases: 300, sessions: 40 }, || Native::new(Memory::new()).of_all_agents());
 }
 
 #[test]
-fn so_are_searches_whichever_way_they_go_about_it() {
+fn searches_are_as_the_model_has_them_whichever_way_they_go_about_it() {
     // Only sessions that are tried; some tried before words are looked up; hardly any word looked up.
     for (rare, glanced, tried_first, near, few) in
         [(0, 1, 1, usize::MAX, 0), (0, 1, 3, 0, 2000), (1, 2, 2, 4, 5), (0, 2, 4, 4, 5)]
@@ -41,6 +41,6 @@ fn so_are_searches_whichever_way_they_go_about_it() {
 }
 
 #[test]
-fn so_are_those_of_a_store_without_text_search() {
+fn searches_of_a_store_without_text_search_are_as_the_model_has_them() {
     run(Scale { cases: 500, sessions: 40 }, || Native::without_text_search(Memory::without_text_search()));
 }

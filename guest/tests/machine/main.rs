@@ -80,7 +80,7 @@ fn what_was_found_by_chance_is_not_found_again() {
 }
 
 #[test]
-fn so_it_is_though_instances_hand_over_whenever_they_are_at_rest() {
+fn all_holds_where_instances_hand_over_whenever_they_are_at_rest() {
     search(CASES / 4, |seed| Case { renews: true, ..Case::of(seed) });
 }
 

@@ -138,7 +138,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn they_stay_where_they_are_however_the_agent_puts_them_together(
+    fn queued_prompts_stay_where_they_are_however_the_agent_puts_them_together(
         windows in 2_usize..4,
         steps in proptest::collection::vec((0_usize..6, any::<bool>()), 0..24),
         unanswered in proptest::collection::vec(any::<bool>(), 0..8),
@@ -166,7 +166,7 @@ proptest! {
     }
 
     #[test]
-    fn they_stay_where_they_are_though_those_of_one_window_alone_are_told(
+    fn queued_prompts_stay_where_they_are_though_those_of_one_window_alone_are_told(
         windows in 2_usize..4,
         branch in 0_usize..3,
         steps in proptest::collection::vec((0_usize..6, any::<bool>()), 0..24),

@@ -295,7 +295,7 @@ proptest! {
     }
 
     #[test]
-    fn those_that_are_cancelled_stay_though_the_agent_has_kept_their_prompts_alone(
+    fn turns_that_are_cancelled_stay_though_the_agent_has_kept_their_prompts_alone(
         (windows, order) in windows(),
         cancelled in any::<u8>(),
         moved_on in any::<bool>(),
@@ -408,7 +408,7 @@ proptest! {
     }
 
     #[test]
-    fn one_that_the_agent_went_back_behind_is_set_aside_and_nothing_else(
+    fn a_turn_that_the_agent_went_back_behind_is_set_aside_and_nothing_else(
         (windows, order) in windows(),
         lost in any::<prop::sample::Index>(),
     ) {
@@ -431,7 +431,7 @@ proptest! {
     }
 
     #[test]
-    fn one_that_is_left_out_stays(
+    fn a_turn_left_out_by_the_replay_stays(
         (windows, order) in windows(),
         lost in any::<prop::sample::Index>(),
         moved_on in any::<bool>(),
@@ -457,7 +457,7 @@ proptest! {
     }
 
     #[test]
-    fn one_more_without_the_layer_comes_where_it_belongs(
+    fn a_turn_had_without_the_layer_comes_where_it_belongs(
         (windows, order) in windows(),
         place in any::<prop::sample::Index>(),
     ) {

@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn it_ends_with_all_it_has_started() {
+    fn an_agent_ends_with_all_it_has_started() {
         let (command, mut side) = spawn(STUBBORN);
         assert_eq!(next(&mut side.from), ["child"]);
         command.terminate();
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn its_end_is_told_though_what_it_leaves_behind_holds_its_output() {
+    fn the_end_of_an_agent_is_told_though_what_it_leaves_behind_holds_its_output() {
         // It ends only when what it leaves behind is out of its group.
         let (command, mut side) = spawn("setsid sh -c 'echo $$; exec sleep 60' < /dev/null & read line; exit 0");
         let said = next(&mut side.from);

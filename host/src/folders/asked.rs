@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_worth_asking_again_until_the_answer_was_asked_for() {
+    fn a_question_is_worth_asking_again_until_its_answer_was_asked_for() {
         let mut asked = Asked::new(Terms { fresh: LONG, patience: LONG }, |_: &str| 1);
         assert!(!asked.is_asking());
         assert_eq!(asked.ask("/a"), None);

@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_started_a_few_times_a_minute() {
+    fn an_agent_is_started_a_few_times_a_minute() {
         let started = Arc::new(AtomicU32::new(0));
         let count = Arc::clone(&started);
         let mut restart = Restart::by(move || {

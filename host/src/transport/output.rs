@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn one_who_goes_while_nothing_is_written_is_found_gone() {
+    fn a_reader_who_goes_while_nothing_is_written_is_found_gone() {
         let (reader, writer) = pipe().expect("a pipe");
         let mut output = Output::new(writer);
         output.extend(["a"]);
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_closed_when_nothing_waits_any_more() {
+    fn an_output_is_closed_when_nothing_waits_any_more() {
         let (mut reader, writer) = pipe().expect("a pipe");
         let mut output = Output::new(writer);
         output.extend(["a"]);

@@ -28,6 +28,6 @@ fn the_component_lists_as_the_model_does() {
 }
 
 #[test]
-fn so_does_the_library_over_sqlite() {
+fn the_library_over_sqlite_lists_as_the_model_does() {
     run(Scale { cases: 300, sessions: 30 }, library);
 }

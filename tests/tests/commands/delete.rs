@@ -19,7 +19,7 @@ fn what_is_deleted_is_gone() {
 }
 
 #[test]
-fn with_one_mistyped_nothing_goes() {
+fn with_one_session_mistyped_nothing_goes() {
     let (scene, ids) = with_sessions(&["Mend the roof"]);
     let mistyped = on(&scene, &["delete", &ids[0], "mistyped"]);
     assert_eq!(mistyped.complained(), "there is no session mistyped");
@@ -27,7 +27,7 @@ fn with_one_mistyped_nothing_goes() {
 }
 
 #[test]
-fn one_that_is_named_twice_goes_once() {
+fn a_session_that_is_named_twice_goes_once() {
     let (scene, ids) = with_sessions(&["Mend the roof", "Paint the fence"]);
     let printed = on(&scene, &["delete", &ids[0], &ids[1], &ids[0]]).printed();
     assert_eq!(printed, format!("Deleted {}.\nDeleted {}.\n", ids[0], ids[1]));

@@ -19,7 +19,7 @@ fn named(ran: Ran) -> (Vec<String>, String) {
 }
 
 #[test]
-fn it_takes_what_is_old_enough_and_names_it() {
+fn prune_takes_what_is_old_enough_and_names_it() {
     let (scene, mut ids) = with_sessions(&["Mend the roof", "Paint the fence"]);
     ids.sort();
     let young = on(&scene, &["prune", "--older-than", "1h"]);

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::run::{empty, on, with_sessions};
 
 #[test]
-fn it_prints_who_said_what() {
+fn show_prints_who_said_what() {
     let (scene, ids) = with_sessions(&["Mend the roof"]);
     let printed = on(&scene, &["show", &ids[0]]).printed();
     let rest = printed.strip_prefix("## User\n\nMend the roof\n\n## Agent\n\n").expect("the prompt under its heading");

@@ -82,7 +82,7 @@ fn a_client_that_wants_hints_is_given_one_of_a_list_that_it_has_read() {
 }
 
 #[test]
-fn there_are_none_for_those_who_did_not_ask_nor_of_what_was_not_read_or_is_followed() {
+fn there_are_no_hints_for_those_who_did_not_ask_nor_of_what_was_not_read_or_is_followed() {
     let hinted = json!({"listChanged": {}});
     // Which lists are read, which one is followed.
     for (capabilities, read, followed) in [

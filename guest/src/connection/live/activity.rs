@@ -1,7 +1,7 @@
 //! What happens in a session, until its record says so.
 
 use super::agents_copy::AgentsCopy;
-use crate::connection::told::Heard;
+use crate::connection::told::HeardInLog;
 use crate::store::{Between, Session, Title};
 use crate::transcript::{LaidOut, LogEnd};
 
@@ -21,7 +21,7 @@ pub(super) struct Activity {
     /// A title made of a prompt, should the session need one.
     pub(super) title: Option<String>,
     /// How much of the log the agent had heard when it last answered well.
-    pub(super) heard: Option<Heard>,
+    pub(super) heard: Option<HeardInLog>,
     /// A prompt has succeeded.
     pub(super) succeeded: bool,
     /// The agent has refused a prompt because it has no such session: where that stands in the session's own log.
@@ -69,16 +69,16 @@ impl Activity {
         if let Some(known) = session.agents.get_mut(by.agent).filter(|known| known.id == by.agent_id) {
             // What others have written just now it has not.
             known.heard = heard.unwrap_or(known.heard);
-            let has_heard_all = self.heard == Some(Heard::All);
+            let has_heard_all = self.heard == Some(HeardInLog::All);
             if has_heard_all {
                 match by.copy {
-                    AgentsCopy::Known { .. } => known.had_turn(self.last_turn, Between::Nothing),
-                    AgentsCopy::Gone { .. } => known.had_turn(self.last_turn, Between::Unseen),
-                    AgentsCopy::Unseen | AgentsCopy::PutOff | AgentsCopy::Untold => {}
+                    AgentsCopy::Known { .. } => known.note_turn(self.last_turn, Between::Nothing),
+                    AgentsCopy::KnownUpToTurns { .. } => known.note_turn(self.last_turn, Between::Unseen),
+                    AgentsCopy::Unseen | AgentsCopy::PutOff | AgentsCopy::NotReplayedWhileOpen => {}
                 }
             }
             if let Some((at, _)) = self.turn_ended {
-                known.turn_ended(at);
+                known.note_turn_end(at);
             }
             if self.last_turn.is_some() && has_heard_all {
                 known.listed_before = known.listed.filter(|_| !known.is_explained());

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// How long after it was looked at, or a turn through the layer has ended, it need not be looked at for a load, in milliseconds: to
 /// say something outside somebody has to open the session there and have an answer.
-const AT_ONCE: i64 = 10_000;
+const RECENT_FOR_MS: i64 = 10_000;
 
 /// What is known of an agent's own copy of a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,14 +14,14 @@ pub(super) enum AgentsCopy {
     Known { at: Option<i64> },
     /// It was so, as far as its turns through the layer go. Something may have been said between them, which that time says
     /// nothing of. When the last of them ended, or its list told so.
-    Gone { at: i64 },
+    KnownUpToTurns { at: i64 },
     /// It was not looked at: something may have been said in it before, which that time says nothing of.
     Unseen,
     /// It was not looked at, because somebody else was at work in the session when it was opened: the next load looks
     /// at it.
     PutOff,
     /// It was not looked at, and its agent does not tell it while it has it open.
-    Untold,
+    NotReplayedWhileOpen,
 }
 
 impl AgentsCopy {
@@ -30,8 +30,8 @@ impl AgentsCopy {
     pub(super) fn behind_turn(self, now: i64) -> Self {
         match self {
             Self::Known { at: None } => Self::Known { at: Some(now) },
-            Self::Known { .. } | Self::Gone { .. } => Self::Gone { at: now },
-            Self::Unseen | Self::PutOff | Self::Untold => self,
+            Self::Known { .. } | Self::KnownUpToTurns { .. } => Self::KnownUpToTurns { at: now },
+            Self::Unseen | Self::PutOff | Self::NotReplayedWhileOpen => self,
         }
     }
 
@@ -39,8 +39,8 @@ impl AgentsCopy {
     pub(super) fn is_recent(self, now: i64) -> bool {
         match self {
             Self::Known { at: None } => true,
-            Self::Known { at: Some(at) } | Self::Gone { at } => (at..=at + AT_ONCE).contains(&now),
-            Self::Unseen | Self::PutOff | Self::Untold => false,
+            Self::Known { at: Some(at) } | Self::KnownUpToTurns { at } => (at..=at + RECENT_FOR_MS).contains(&now),
+            Self::Unseen | Self::PutOff | Self::NotReplayedWhileOpen => false,
         }
     }
 }
@@ -50,12 +50,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_known_behind_a_first_turn_and_recent_for_a_moment() {
+    fn the_agents_copy_is_known_behind_a_first_turn_and_recent_for_a_moment() {
         let begun = AgentsCopy::Known { at: None };
         let first = begun.behind_turn(60_000);
         assert_eq!(first, AgentsCopy::Known { at: Some(60_000) });
         assert!(begun.is_recent(99_000));
         assert_eq!([59_999, 60_000, 70_000, 70_001].map(|now| first.is_recent(now)), [false, true, true, false]);
-        assert_eq!(first.behind_turn(61_000), AgentsCopy::Gone { at: 61_000 });
+        assert_eq!(first.behind_turn(61_000), AgentsCopy::KnownUpToTurns { at: 61_000 });
     }
 }

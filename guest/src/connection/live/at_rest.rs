@@ -1,6 +1,6 @@
 //! Whether nothing is under way in a session, and taking it up as another instance has left it.
 
-use super::{Activity, EarlierState, LiveSession, Phase, Said};
+use super::{Activity, Completeness, EarlierState, LiveSession, Phase};
 use crate::connection::key::Key;
 use crate::connection::load::Load;
 use crate::store::ActivityState;
@@ -51,7 +51,7 @@ impl LiveSession {
             awaited: _,
             calls: _,
             told_calls: _,
-            hush: _,
+            echo_filter: _,
             marked: _,
             opened_behind: _,
             turns_had: _,
@@ -72,7 +72,7 @@ impl LiveSession {
         let is_asked = !questions.is_empty() || !waiting.is_empty() || unsent.is_any() || unsent.is_any_begun();
         let is_told = spending.is_told_history() || quote.holds() || retold.is_some() || !late_replay.is_at_rest();
         let is_turns =
-            own_turn.is_some() || *said != Said::Whole || unsent.said != ActivityState::Idle || *recorded > 0;
+            own_turn.is_some() || *said != Completeness::Whole || unsent.said != ActivityState::Idle || *recorded > 0;
         key.id().is_some() && is_open && is_written && !spending.is_dirty() && !is_asked && !is_told && !is_turns
     }
 

@@ -55,17 +55,17 @@ impl LiveSession {
             None => Ok(Shown { end, cut: None }),
         };
         match shown {
-            Ok(shown) => self.was_shown(shown, cx),
+            Ok(shown) => self.note_shown(shown, cx),
             Err(error) => cx.push(Effect::NotRecorded(error.to_string())),
         }
     }
 
     /// Its client was shown the log so far, and what has been written to it since comes with what others say.
-    pub(super) fn was_shown<S: Storage, E: Environment>(&mut self, shown: Shown, cx: &mut Cx<'_, S, E>) {
+    pub(super) fn note_shown<S: Storage, E: Environment>(&mut self, shown: Shown, cx: &mut Cx<'_, S, E>) {
         let (own, end) = (self.own(cx), shown.end);
         let is_more = self.recorder.seen().is_some_and(|seen| seen > end);
         let elsewhere = self.in_step.change();
-        elsewhere.was_shown(shown, &own);
+        elsewhere.note_shown(shown, &own);
         if is_more {
             elsewhere.written_behind(end);
         }
@@ -89,7 +89,7 @@ impl LiveSession {
             // What was taken over from another session goes on there, if anywhere.
             let is_its_own = begun(cx.store.storage(), &session.id, &turn)?.place.is_some();
             if is_its_own {
-                self.in_step.change().has_begun(turn, shown.saturating_add(1));
+                self.in_step.change().note_turn_begun(turn, shown.saturating_add(1));
             }
         }
         Ok(())
@@ -121,7 +121,7 @@ impl LiveSession {
         let gone = self.turns_of_the_gone(cx);
         let growing = if has_changed { Growing::Waits } else { Growing::IsQuiet };
         if has_changed {
-            self.in_step.change().may_have_grown();
+            self.in_step.change().note_possible_growth();
         }
         self.look_elsewhere(growing, cx);
         if !gone.is_empty() && !self.in_step.is_put_off {
@@ -213,7 +213,7 @@ impl LiveSession {
             return false;
         }
         if self.in_step.elsewhere.holds_back() {
-            self.in_step.change().holds_more();
+            self.in_step.change().note_more_held();
             return true;
         }
         // What it has said before that was shown.

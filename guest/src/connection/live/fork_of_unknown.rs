@@ -27,7 +27,7 @@ impl LiveSession {
         session.origin = Origin::Agent;
         let asked_at = opening.asked_at().filter(|_| !is_guessed);
         let session = create::create_with(cx.store, cx.environment, &session, asked_at, |_| Ok(Vec::new()))?;
-        self.is_named(&session.id);
+        self.set_id(&session.id);
         let Some(told) = opening.take_told() else { return Ok(session) };
         match self.take_over_told(told, &session, cx) {
             Ok(Some((session, heard))) => {

@@ -69,7 +69,7 @@ impl Named {
 
 /// What the host keeps of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::connection) struct Kept {
+pub(in crate::connection) struct KeptInStep {
     /// What the tags of its turns begin with, where that does not come from the connection whose open mark it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     window: Option<String>,
@@ -100,19 +100,19 @@ impl InStep {
 
     /// What the host keeps of it beside its open mark, which is this connection's, and the agent's id, where the writer knows
     /// its log up to the entry `seen`.
-    pub(super) fn kept(&self, mark: &str, agent_id: &str, seen: Option<u32>) -> Kept {
+    pub(super) fn kept(&self, mark: &str, agent_id: &str, seen: Option<u32>) -> KeptInStep {
         let window = self.window.clone().filter(|window| *window != window_of(mark));
         let is_ahead = seen.is_none_or(|seen| seen < self.elsewhere.looked());
         let is_kept =
             !self.elsewhere.is_idle() || self.elsewhere.is_ahead_of_log() || (is_ahead && self.elsewhere.looked() > 0);
         let spoke_as = self.spoke_as.iter().filter(|id| ***id != *agent_id).map(ToString::to_string).collect();
         let laid_out = Some(&self.laid_out).filter(|laid_out| !laid_out.is_plain()).cloned();
-        Kept { window, spoke_as, elsewhere: is_kept.then(|| self.elsewhere.clone()), laid_out }
+        KeptInStep { window, spoke_as, elsewhere: is_kept.then(|| self.elsewhere.clone()), laid_out }
     }
 
     /// An instance was lost; what it had given to be kept, the connection whose open mark it was, and the agent's id.
-    pub(super) fn take_up(&mut self, kept: Kept, mark: Option<&str>, agent_id: &str) {
-        let Kept { window, spoke_as, elsewhere, laid_out } = kept;
+    pub(super) fn take_up(&mut self, kept: KeptInStep, mark: Option<&str>, agent_id: &str) {
+        let KeptInStep { window, spoke_as, elsewhere, laid_out } = kept;
         self.window = window.or_else(|| mark.map(window_of));
         // What the lost instance was told last may be written without its having given that to be kept.
         let ids = spoke_as.into_iter().chain([agent_id.to_owned()]).filter(|id| !id.is_empty());
@@ -122,8 +122,8 @@ impl InStep {
     }
 
     /// Its client was shown this part of another log, and its agent has said it.
-    pub(super) fn knows(&mut self, part: Segment) {
-        self.laid_out.knows(part);
+    pub(super) fn note_part(&mut self, part: Segment) {
+        self.laid_out.note_part(part);
         self.changes = self.changes.wrapping_add(1);
     }
 
@@ -149,7 +149,7 @@ impl InStep {
             new = reconcile::said_anew(storage, &new, &aside, own_words::strip)?;
         }
         for part in new {
-            self.change().was_taken_over(part);
+            self.change().note_taken_over(part);
         }
         Ok(())
     }

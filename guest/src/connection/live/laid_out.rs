@@ -62,13 +62,13 @@ impl LiveSession {
     }
 
     /// Its client was shown the log so far, of a transcript that was laid out like this.
-    pub(super) fn was_shown_as<S: Storage, E: Environment>(
+    pub(super) fn note_shown_as<S: Storage, E: Environment>(
         &mut self,
         shown: Shown,
         laid_out: &LaidOut,
         cx: &mut Cx<'_, S, E>,
     ) {
-        self.was_shown(shown, cx);
+        self.note_shown(shown, cx);
         let id = self.key.id().unwrap_or_default().to_owned();
         self.show_taken_over(laid_out, &id, cx);
     }

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::hush::Hush;
+use super::account_filter::AccountFilter;
 use super::session_update::Update;
 use crate::connection::cx::Cx;
 use crate::connection::requests::is_soon_behind;
@@ -21,9 +21,9 @@ const MOST_HELD: usize = 1024 * 1024;
 /// What is known of such a replay.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct LateReplay {
-    stage: Stage,
+    stage: ReplayStage,
     /// Takes the layer's own words out of what the agent tells as its user's.
-    hush: Hush,
+    account_filter: AccountFilter,
     /// What the agent has told of which it is not known yet whether it belongs to one: these lines.
     #[serde(skip)]
     held: Vec<String>,
@@ -47,7 +47,7 @@ enum Habit {
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
-enum Stage {
+enum ReplayStage {
     /// There is none, or no more of it.
     #[default]
     Over,
@@ -78,41 +78,41 @@ impl LateReplay {
     /// One may begin from now on. `is_of_load`: behind the answer to a load.
     pub(super) fn awaited(is_of_load: bool, now: i64) -> Self {
         let habit = if is_of_load { Habit::Possible { is_prompted: false } } else { Habit::Unseen };
-        Self { stage: Stage::MayBegin { since: now, from: 0 }, habit, ..Self::default() }
+        Self { stage: ReplayStage::MayBegin { since: now, from: 0 }, habit, ..Self::default() }
     }
 
     /// It goes on, or may begin, though the instance was lost that followed it.
     pub(super) fn taken_up(place: Whereabouts, now: i64) -> Self {
         let Whereabouts { passed, end } = place;
-        Self { stage: Stage::MayBegin { since: now, from: passed }, end, ..Self::default() }
+        Self { stage: ReplayStage::MayBegin { since: now, from: passed }, end, ..Self::default() }
     }
 
     /// Where it is, for the host to keep; `None` where there is none to come.
     pub(super) fn place(&self) -> Option<Whereabouts> {
         let passed = match &self.stage {
-            Stage::Over => return None,
-            Stage::MayBegin { from, .. } => *from,
-            Stage::Followed { retold, .. } => retold.passed(),
+            ReplayStage::Over => return None,
+            ReplayStage::MayBegin { from, .. } => *from,
+            ReplayStage::Followed { retold, .. } => retold.passed(),
         };
         Some(Whereabouts { passed, end: self.end })
     }
 
     /// Whether there is none, nor will there be.
     pub(super) fn is_over(&self) -> bool {
-        matches!(self.stage, Stage::Over)
+        matches!(self.stage, ReplayStage::Over)
     }
 
     /// Whether the agent tells nothing of one, and nothing of it waits: at most one may begin.
     pub(super) fn is_at_rest(&self) -> bool {
-        !matches!(self.stage, Stage::Followed { .. }) && !self.holds() && !self.hush.holds()
+        !matches!(self.stage, ReplayStage::Followed { .. }) && !self.holds() && !self.account_filter.holds()
     }
 
     /// Whether the agent may be in the midst of one.
     pub(super) fn may_go_on(&self, now: i64) -> bool {
         match self.stage {
-            Stage::Over => false,
-            Stage::MayBegin { since, from } => from > 0 && is_soon_behind(since, now),
-            Stage::Followed { last, .. } => is_soon_behind(last, now),
+            ReplayStage::Over => false,
+            ReplayStage::MayBegin { since, from } => from > 0 && is_soon_behind(since, now),
+            ReplayStage::Followed { last, .. } => is_soon_behind(last, now),
         }
     }
 
@@ -133,12 +133,12 @@ impl LateReplay {
     /// What may be shown of a message of the user's that is at its end when this comes, as an `update` member: it was held back
     /// because it might have been the layer's own words.
     pub(super) fn end_of_message(&mut self, next: &Update<'_>) -> Option<String> {
-        if self.hush.ends_with(next) { self.hush.finish() } else { None }
+        if self.account_filter.ends_with(next) { self.account_filter.finish() } else { None }
     }
 
     /// What may be shown of this text of the user's, which the agent tells next.
     pub(super) fn without_own_words(&mut self, update: &Update<'_>, text: &str) -> String {
-        let Parted { before, behind } = self.hush.feed(update, text);
+        let Parted { before, behind } = self.account_filter.feed(update, text);
         before + &behind.unwrap_or_default()
     }
 
@@ -153,14 +153,14 @@ impl LateReplay {
     ) -> Result<Late> {
         let (storage, now) = (cx.store.storage(), cx.now());
         let is_users = update.kind == UpdateKind::UserChunk;
-        if let Stage::MayBegin { since, from: passed } = self.stage
+        if let ReplayStage::MayBegin { since, from: passed } = self.stage
             && is_soon_behind(since, now)
         {
             if !is_users && passed == 0 {
                 self.habit = Habit::Unseen;
                 return Ok(Late::New(Vec::new()));
             }
-            self.stage = Stage::Over;
+            self.stage = ReplayStage::Over;
             let Some(session) = cx.store.session(id)? else { return Ok(Late::New(Vec::new())) };
             let retold =
                 Box::new(Retold::from(storage, &session, &cx.agent.name, Whereabouts { passed, end: self.end })?);
@@ -168,9 +168,9 @@ impl LateReplay {
             if self.habit == (Habit::Possible { is_prompted: false }) && retold.is_begun_by(update.update) {
                 self.habit = Habit::Seen;
             }
-            self.stage = Stage::Followed { retold, last: since };
+            self.stage = ReplayStage::Followed { retold, last: since };
         }
-        let Stage::Followed { retold, last } = &mut self.stage else { return Ok(Late::New(self.stop())) };
+        let ReplayStage::Followed { retold, last } = &mut self.stage else { return Ok(Late::New(self.stop())) };
         if !is_soon_behind(*last, now) {
             return Ok(Late::New(self.stop()));
         }
@@ -184,8 +184,8 @@ impl LateReplay {
                 if is_users && matches!(self.habit, Habit::Possible { .. }) {
                     self.habit = Habit::Seen;
                 }
-                if retold.is_over() && !self.hush.holds() {
-                    self.stage = Stage::Over;
+                if retold.is_over() && !self.account_filter.holds() {
+                    self.stage = ReplayStage::Over;
                 }
                 Ok(Late::Told)
             }
@@ -204,14 +204,14 @@ impl LateReplay {
         if let Habit::Possible { is_prompted } = &mut self.habit {
             *is_prompted = true;
         }
-        if let Stage::Followed { retold, .. } = &mut self.stage {
+        if let ReplayStage::Followed { retold, .. } = &mut self.stage {
             retold.prompted();
         }
     }
 
     /// The agent has answered all that its user said. What of its answer was not known for that is given.
     pub(super) fn answered(&mut self) -> Vec<String> {
-        if let Stage::Followed { retold, .. } = &mut self.stage {
+        if let ReplayStage::Followed { retold, .. } = &mut self.stage {
             retold.answered();
         }
         self.take_held()
@@ -219,14 +219,14 @@ impl LateReplay {
 
     /// Something has come that belongs to no replay: what waits belongs to none either, and is given.
     pub(super) fn interrupted(&mut self) -> Vec<String> {
-        if let Stage::Followed { retold, .. } = &mut self.stage {
+        if let ReplayStage::Followed { retold, .. } = &mut self.stage {
             retold.interrupted();
         }
         self.take_held()
     }
 
     fn take_held(&mut self) -> Vec<String> {
-        let rest = self.hush.finish().map(|update| format!("{{\"update\":{update}}}"));
+        let rest = self.account_filter.finish().map(|update| format!("{{\"update\":{update}}}"));
         self.held.extend(rest.map(|params| rpc::notification("session/update", &params)));
         std::mem::take(&mut self.held)
     }
@@ -234,16 +234,16 @@ impl LateReplay {
     /// Whether there is something of which it is not known yet whether it belongs to one, though there was time to tell more.
     pub(super) fn is_overdue(&self, now: i64) -> bool {
         match self.stage {
-            Stage::Over => false,
-            Stage::MayBegin { since: last, .. } | Stage::Followed { last, .. } => {
-                (self.holds() || self.hush.holds()) && !is_soon_behind(last, now)
+            ReplayStage::Over => false,
+            ReplayStage::MayBegin { since: last, .. } | ReplayStage::Followed { last, .. } => {
+                (self.holds() || self.account_filter.holds()) && !is_soon_behind(last, now)
             }
         }
     }
 
     /// The session is open, and its own log is known up to this entry. It may begin from now on, if it may at all and has not begun.
     pub(super) fn opened(&mut self, end: Option<u32>, now: i64) {
-        if let Stage::MayBegin { since, .. } = &mut self.stage {
+        if let ReplayStage::MayBegin { since, .. } = &mut self.stage {
             (*since, self.end) = (now, end);
         }
     }

@@ -50,7 +50,7 @@ pub(in crate::connection) fn given_where(session: &Session, params: &str) -> Str
 
 impl LiveSession {
     /// The client has opened it with these params, but for its id.
-    pub(in crate::connection) fn was_given(&mut self, params: Option<&str>) {
+    pub(in crate::connection) fn set_given(&mut self, params: Option<&str>) {
         self.given = params.and_then(given_to_keep).map(Arc::from);
     }
 

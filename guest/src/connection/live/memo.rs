@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::closing::Closing;
-use super::in_step::Kept;
+use super::in_step::KeptInStep;
 use super::late_replay::LateReplay;
 use super::question::MOST_QUESTIONS;
-use super::{AgentsCopy, Folder, LiveSession, OpenedWith, Phase, Question, Said, StandsIn};
+use super::{AgentsCopy, Completeness, Folder, LiveSession, OpenedWith, Phase, Question, StandsIn};
 use crate::connection::client_request::ClientRequest;
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
@@ -17,7 +17,7 @@ use crate::connection::turn::Turn;
 use crate::environment::Environment;
 use crate::sessions::open_marks::Written;
 use crate::storage::Storage;
-use crate::transcript::{Begun, Entry, Kind, Whereabouts, begun_by};
+use crate::transcript::{BegunTurn, Entry, Kind, Whereabouts, begun_by};
 
 /// What a fresh instance needs to carry on with an open session, besides what is in the store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,7 +39,7 @@ pub(in crate::connection) struct Memo {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::connection) seen: Option<u32>,
     #[serde(flatten)]
-    pub(in crate::connection) in_step: Kept,
+    pub(in crate::connection) in_step: KeptInStep,
     /// Where it only stands in for the agent's own: how many entries the transcript had when it was begun.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::connection) stands_in_since: Option<u64>,
@@ -93,7 +93,7 @@ impl LiveSession {
             stands_apart: self.folder == Folder::Other,
             opened_with: self.opened_with_for_sure(),
             unwritten: self.is_unwritten(),
-            missing: self.said == Said::Missing,
+            missing: self.said == Completeness::Missing,
             questions: self.questions.iter().take(MOST_QUESTIONS).cloned().collect(),
             late_replay: self.late_replay.place(),
             sent: self.begun_keys(),
@@ -141,10 +141,10 @@ impl LiveSession {
         self.questions = memo.questions;
         self.late_replay = memo.late_replay.map(|place| LateReplay::taken_up(place, now)).unwrap_or_default();
         // What is lost of them is lost as of all prompts: they have waited no more.
-        memo.sent.into_iter().for_each(|key| self.unsent_has_begun(String::new(), key));
+        memo.sent.into_iter().for_each(|key| self.note_unsent_begun(String::new(), key));
         // What another window has written since is for the agent to hear.
         if let Some(seen) = memo.seen {
-            self.recorder.knows(seen);
+            self.recorder.note_seen(seen);
         }
         self.copy = AgentsCopy::Unseen;
         // A write that is counted takes all that waited before the arrivals it is at.
@@ -152,7 +152,7 @@ impl LiveSession {
         if is_lost {
             self.recorder.push_loss(now, LOST);
         }
-        self.said = Said::missing_if(memo.missing || is_lost);
+        self.said = Completeness::missing_if(memo.missing || is_lost);
         self.writes = memo.writes.max(written.times);
         if written.times > memo.writes {
             self.recorded = written.arrivals;
@@ -163,7 +163,7 @@ impl LiveSession {
     pub(in crate::connection) fn note_loss(&mut self, now: i64, reason: &str) {
         if matches!(self.phase, Phase::Open { .. } | Phase::Closing(_)) {
             self.recorder.push_loss(now, reason);
-            self.said = Said::Missing;
+            self.said = Completeness::Missing;
             self.forget_missing_without_turn();
         }
     }
@@ -171,7 +171,7 @@ impl LiveSession {
     /// Where no turn is under way of which something could be missing, it is the log alone that says so.
     pub(in crate::connection) fn forget_missing_without_turn(&mut self) {
         if self.is_without_turn() {
-            self.said = Said::Whole;
+            self.said = Completeness::Whole;
         }
     }
 
@@ -181,7 +181,7 @@ impl LiveSession {
     }
 
     /// The arrivals that the instance was lost with have been made up for.
-    pub(in crate::connection) fn has_caught_up(&mut self) {
+    pub(in crate::connection) fn forget_recorded_arrivals(&mut self) {
         self.recorded = 0;
     }
 
@@ -217,7 +217,7 @@ impl LiveSession {
     }
 
     /// A turn that an earlier instance began, with what the log has of it.
-    pub(in crate::connection) fn take_up_turn(&mut self, request: ClientRequest, mut memo: TurnMemo, begun: Begun) {
+    pub(in crate::connection) fn take_up_turn(&mut self, request: ClientRequest, mut memo: TurnMemo, begun: BegunTurn) {
         let (tag, unstored) = (memo.tag.clone(), memo.unstored.take());
         // Where its mark could not be written either, the log itself tells.
         let unstored =
@@ -228,13 +228,13 @@ impl LiveSession {
             self.activity.prompts += 1;
             self.activity.touched = Some(entry.time);
             if let Some((id, draft)) = entry.message_id().zip(unstored.as_ref().and_then(|it| it.draft.clone())) {
-                self.unsent_has_begun(id, draft);
+                self.note_unsent_begun(id, draft);
             } else {
                 self.activity.prompted = Some(entry.time);
             }
         }
         if let Some(place) = begun.place {
-            self.own_turn_begins(&tag, place);
+            self.begin_own_turn(&tag, place);
         }
         let Some(turns) = self.turns_mut() else { return };
         let earlier = turns.iter().filter(|turn| turn.tag == tag).count();

@@ -12,7 +12,7 @@ use crate::store::{Session, Title};
 impl LiveSession {
     /// Tells the client what the session is called.
     pub(super) fn tell_title<S: Storage, E: Environment>(&mut self, session: &Session, cx: &mut Cx<'_, S, E>) {
-        self.knows_title(&session.title);
+        self.note_known_title(&session.title);
         cx.tell_title(session);
     }
 
@@ -25,7 +25,7 @@ impl LiveSession {
     }
 
     /// The client has set this title, or was told it, or could know it from a list.
-    pub(in crate::connection) fn knows_title(&mut self, title: &Title) {
+    pub(in crate::connection) fn note_known_title(&mut self, title: &Title) {
         self.in_step.named = Named::of(title);
     }
 
@@ -43,7 +43,7 @@ impl LiveSession {
         if self.in_step.named.lacks(&session.title) {
             self.tell_title(&session, cx);
         } else {
-            self.knows_title(&session.title);
+            self.note_known_title(&session.title);
         }
     }
 }

@@ -45,9 +45,9 @@ impl LiveSession {
         let overheard = opening.overheard.filter(|_| opening.is_laid_out_as_asked(&session));
         let heard = overheard.map_or_else(|| opening.heard_in(&session), |overheard| overheard.told());
         self.untold = untold(&session, heard, cx);
-        self.has_overheard(overheard);
-        self.had_turns(&mut opening, attached.step);
-        self.has_heard_more(&session, cx);
+        self.set_overheard(overheard);
+        self.note_turns_had(&mut opening, attached.step);
+        self.clear_untold_if_heard(&session, cx);
         self.copy = opening.agents_copy(&attached, cx);
         let mark = self.mark_of(&opening, &attached, &session, cx);
         let goes_on = opening.goes_on() && !attached.step.makes();
@@ -66,12 +66,12 @@ impl LiveSession {
         if goes_on_shown && let Err(error) = self.take_overtaken(cx) {
             cx.push(Effect::NotRecorded(error.to_string()));
         }
-        self.knows_log(cx);
+        self.note_log_end(cx);
         self.opens_behind(self.recorder.seen(), &opening, cx);
         self.phase = Phase::Open { turns: Vec::new(), busy: None };
         if request.is_some() {
             self.was_open = true;
-            self.was_given(Some(opening.given()));
+            self.set_given(Some(opening.given()));
             if !opening.target.is_fork() {
                 self.note_where(&opening, &session);
             }
@@ -89,7 +89,7 @@ impl LiveSession {
         }
         self.begin_count(&self.agent_id.clone(), cx);
         if let Target::Fork(Parent { count: Some(count), .. }) = &opening.target {
-            self.spending.goes_on_with_parents(count);
+            self.spending.continue_with_parents(count);
         }
         self.state_changed(cx);
         // The session is open, and can be even where its state cannot be written now; the host is told.
@@ -101,7 +101,7 @@ impl LiveSession {
         let is_named = request.is_some() && !opening.target.is_fork() && !opening.has_told_title(&session);
         self.title_told = session.title.text().filter(|_| is_named).map(str::to_owned);
         if request.is_some() {
-            self.knows_title(&session.title);
+            self.note_known_title(&session.title);
         }
         if is_named && opening.wanted.is_history() {
             cx.tell_title(&session);
@@ -139,7 +139,7 @@ impl LiveSession {
     }
 
     /// A layer has heard what was said in other windows of the same session of its, and an agent turns behind what it has not.
-    fn has_heard_more<S: Storage, E: Environment>(&mut self, session: &Session, cx: &Cx<'_, S, E>) {
+    fn clear_untold_if_heard<S: Storage, E: Environment>(&mut self, session: &Session, cx: &Cx<'_, S, E>) {
         let has_more = cx.agent.is_layer || !self.turns_had.is_empty();
         let Some(untold) = self.untold.filter(|_| has_more) else { return };
         if matches!(self.account_from(untold, 0, session, cx), Ok(None)) {
@@ -170,18 +170,18 @@ impl LiveSession {
     }
 
     /// What stands in the log is taken into account; what others write to it from now on is not.
-    pub(in crate::connection) fn knows_log<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+    pub(in crate::connection) fn note_log_end<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         match cx.store.storage().log_end(self.key.id().unwrap_or_default()) {
-            Ok(end) => self.recorder.knows(end),
+            Ok(end) => self.recorder.note_seen(end),
             Err(error) => cx.push(Effect::NotRecorded(error.to_string())),
         }
     }
 
     /// The agent has just made it: nobody has said anything in it.
     pub(in crate::connection) fn begins_log<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
-        self.knows_log(cx);
+        self.note_log_end(cx);
         self.opened_behind = self.recorder.seen();
-        self.knows_title(&Title::None);
+        self.note_known_title(&Title::None);
         self.others_ended = true;
     }
 
@@ -255,7 +255,7 @@ impl LiveSession {
                 };
                 let session = fork(cx.store, cx.environment, &wanted)?
                     .ok_or_else(|| RpcError::session_deleted_meanwhile(&parent.id))?;
-                self.is_named(&session.id);
+                self.set_id(&session.id);
                 session
             }
             Target::ForkOfUnknown(_) => self.commit_fork_of_unknown(opening, cx)?,
@@ -272,7 +272,7 @@ impl LiveSession {
     }
 
     /// A fork has its id.
-    pub(super) fn is_named(&mut self, id: &str) {
+    pub(super) fn set_id(&mut self, id: &str) {
         self.key = Key::Session(id.to_owned());
         self.recorder = Recorder::new(id);
     }
@@ -310,13 +310,13 @@ impl LiveSession {
                 && let Some((opened, listed)) =
                     opening.opened_within().filter(|((asked, _), _)| cx.was_listed_before(*asked))
             {
-                known.was_opened(opened, listed);
+                known.note_opening(opened, listed);
             }
             // Where only its history is wanted nobody says where it is to be.
             if opening.request.is_some() {
                 opening.put_in_place(&mut changed);
             }
-            changed.was_opened_with(&opening.directories(), &before.directories);
+            changed.note_opened_with(&opening.directories(), &before.directories);
             let same = changed.agents == before.agents
                 && changed.agent == before.agent
                 && changed.directories == before.directories
@@ -383,7 +383,7 @@ impl LiveSession {
             let heard = session.as_ref().and_then(|session| self.heard_as_it_leaves(session, unread));
             let known = session.as_mut().and_then(|session| session.agents.get_mut(&cx.agent.name)).filter(is_its);
             let Some(known) = known else { return Ok(Decision::Keep) };
-            known.was_let_go(cx.now(), heard);
+            known.note_release(cx.now(), heard);
             Ok(session.map_or(Decision::Keep, Decision::put))
         })?;
         Ok(())

@@ -63,7 +63,7 @@ impl LiveSession {
         opened_with: OpenedWith,
         cx: &mut Cx<'_, S, E>,
     ) -> Result<()> {
-        self.was_given(Some(params));
+        self.set_given(Some(params));
         self.opened_with = opened_with;
         let wanted = directories(params);
         let Some(id) = self.key.id() else { return Ok(()) };
@@ -71,7 +71,7 @@ impl LiveSession {
             let Some(before) = before.filter(|before| before.directories != wanted) else { return Ok(Decision::Keep) };
             let mut changed = before.clone();
             changed.directories.clone_from(&wanted);
-            changed.was_opened_with(&wanted, &before.directories);
+            changed.note_opened_with(&wanted, &before.directories);
             Ok(Decision::put(changed))
         });
         if_possible(changed).map(drop)

@@ -343,7 +343,11 @@ impl Opening {
             AgentsCopy::Known { at: Some(cx.now()) }
         } else if cx.has_recent_list() && known.is_some_and(Known::agrees) {
             // Something may have been said since it was read.
-            if cx.follows_list() { AgentsCopy::Known { at: Some(cx.now()) } } else { AgentsCopy::Gone { at: cx.now() } }
+            if cx.follows_list() {
+                AgentsCopy::Known { at: Some(cx.now()) }
+            } else {
+                AgentsCopy::KnownUpToTurns { at: cx.now() }
+            }
         } else if self.comparing == Comparing::NowIfEver || attached.step.makes() {
             AgentsCopy::Unseen
         } else {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::question::Asked;
+use super::question::AskedWhen;
 use super::{LiveSession, Phase, Question};
 use crate::connection::answer::NOT_ANSWERED;
 use crate::connection::cx::Cx;
@@ -61,29 +61,29 @@ impl LiveSession {
         if let Some(call) = call {
             self.calls.feed(&call);
             self.recorder.push(Kind::Update, cx.now(), &format!("{{\"update\":{call}}}"));
-            self.has_said(cx);
+            self.note_spoken(cx);
         }
     }
 
     /// The agent waits for the answer to a question from now on, in a turn or between turns. The connection remembers it too, so
     /// that there are no more than that does; what the agent has asked before by the same id is not to be told from it.
     pub(super) fn remember_question(&mut self, question: Question) {
-        let asked = if self.is_without_turn() { Asked::BetweenTurns } else { Asked::InTurn };
+        let asked = if self.is_without_turn() { AskedWhen::BetweenTurns } else { AskedWhen::InTurn };
         self.questions.retain(|earlier| earlier.request != question.request);
         self.questions.push(Question { asked, ..question });
     }
 
     /// It was asked by this request before the session was open.
-    pub(super) fn was_asked_early(&mut self, request: Option<&str>) {
+    pub(super) fn mark_asked_early(&mut self, request: Option<&str>) {
         let question = self.questions.iter_mut().find(|question| Some(question.request.as_str()) == request);
-        if let Some(question) = question.filter(|question| question.asked == Asked::BetweenTurns) {
-            question.asked = Asked::Early;
+        if let Some(question) = question.filter(|question| question.asked == AskedWhen::BetweenTurns) {
+            question.asked = AskedWhen::Early;
         }
     }
 
     /// Whether it was, and no turn has begun since that its tool call would end with.
     fn is_early_and_in_no_turn(&mut self, request: &Id) -> bool {
-        let is_it = |question: &Question| question.asked == Asked::Early && question.request == request.as_json();
+        let is_it = |question: &Question| question.asked == AskedWhen::Early && question.request == request.as_json();
         self.is_without_turn() && self.questions.iter().any(is_it)
     }
 
@@ -105,7 +105,7 @@ impl LiveSession {
             Phase::Opening(opening) => (false, opening.awaits_user()),
             Phase::Closing(_) | Phase::Deleted { .. } | Phase::Gone => return false,
         };
-        let is_awaited = |question: &Question| question.asked != Asked::InTurn || is_in_turn;
+        let is_awaited = |question: &Question| question.asked != AskedWhen::InTurn || is_in_turn;
         is_asked || self.awaited.by_subagents || self.questions.iter().any(is_awaited)
     }
 
@@ -239,21 +239,21 @@ impl LiveSession {
         if !self.is_without_turn() {
             return;
         }
-        self.questions.retain(|question| is_awaited || question.asked != Asked::InTurn);
-        for question in self.questions.iter_mut().filter(|question| question.asked == Asked::InTurn) {
-            question.asked = Asked::InEndedTurn;
+        self.questions.retain(|question| is_awaited || question.asked != AskedWhen::InTurn);
+        for question in self.questions.iter_mut().filter(|question| question.asked == AskedWhen::InTurn) {
+            question.asked = AskedWhen::InEndedTurn;
         }
     }
 
     /// There is another prompt: what was asked in an ended turn is not waited for any more. An answer is noted all the same.
     pub(super) fn forget_questions_of_ended_turns(&mut self) {
-        self.questions.retain(|question| question.asked != Asked::InEndedTurn);
+        self.questions.retain(|question| question.asked != AskedWhen::InEndedTurn);
     }
 
     /// How many questions there are, and how many of them were asked in a turn under way: what is kept of them changes with
     /// that.
     pub(super) fn questions_stamp(&self) -> (usize, usize) {
-        let in_turn = self.questions.iter().filter(|question| question.asked == Asked::InTurn);
+        let in_turn = self.questions.iter().filter(|question| question.asked == AskedWhen::InTurn);
         (self.questions.len(), in_turn.count())
     }
 
@@ -263,7 +263,7 @@ impl LiveSession {
         for question in std::mem::take(&mut self.questions) {
             if question.is_elicitation {
                 self.awaited.is_unwritten = true;
-            } else if let Some(request) = Id::parse(&question.request).filter(|_| question.asked != Asked::InTurn) {
+            } else if let Some(request) = Id::parse(&question.request).filter(|_| question.asked != AskedWhen::InTurn) {
                 self.permission_not_answered(&request, question.tool_call.as_deref(), cx);
             }
         }

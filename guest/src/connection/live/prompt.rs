@@ -10,7 +10,7 @@ use crate::connection::effect::Effect;
 use crate::connection::handled::Handled;
 use crate::connection::params::Params;
 use crate::connection::requests::{TurnMemo, Unstored};
-use crate::connection::told::{Heard, Untold};
+use crate::connection::told::{HeardInLog, Untold};
 use crate::connection::turn::Turn;
 use crate::environment::Environment;
 use crate::reconcile::is_command;
@@ -117,7 +117,7 @@ impl LiveSession {
         // Of one that has waited the record says when it came.
         self.activity.prompted = if unsent.is_some() { self.activity.prompted } else { Some(now) };
         if let Some(unsent) = unsent.filter(|_| !is_in_log) {
-            self.unsent_begins(unsent);
+            self.begin_unsent(unsent);
         }
         self.write_prompt(&tag, entry.as_deref(), cx);
         let Some((_, account)) = account else {
@@ -143,7 +143,7 @@ impl LiveSession {
         if is_written {
             let place = self.recorder.end();
             if let Some(place) = place {
-                self.own_turn_begins(tag, place);
+                self.begin_own_turn(tag, place);
             }
             if let Some(turn) = self.turns_mut().and_then(|turns| turns.last_mut()) {
                 turn.place = place;
@@ -167,12 +167,12 @@ impl LiveSession {
 
     /// How much the agent has heard of what was said: what comes behind is left to tell, or on its way to it. `None` where it is
     /// what it had heard when it opened the session.
-    pub(super) fn heard(&mut self) -> Option<Heard> {
+    pub(super) fn heard(&mut self) -> Option<HeardInLog> {
         let untold = self.untold;
         let on_their_way = self.turns_mut().into_iter().flatten().filter_map(|turn| turn.account);
         match on_their_way.chain(untold).min() {
-            None => Some(Heard::All),
-            Some(Untold::Entry(behind)) => Some(Heard::UpTo(behind)),
+            None => Some(HeardInLog::All),
+            Some(Untold::Entry(behind)) => Some(HeardInLog::UpTo(behind)),
             Some(Untold::Place(_)) => None,
         }
     }

@@ -21,8 +21,8 @@ pub(in crate::connection) struct Question {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) is_elicitation: bool,
     /// When it was asked.
-    #[serde(default, skip_serializing_if = "Asked::is_in_turn")]
-    pub(super) asked: Asked,
+    #[serde(default, skip_serializing_if = "AskedWhen::is_in_turn")]
+    pub(super) asked: AskedWhen,
 }
 
 impl Question {
@@ -32,7 +32,7 @@ impl Question {
             Matter::Permission { tool_call } => (tool_call.clone(), false),
             Matter::Elicitation => (None, true),
         };
-        Self { request: request.as_json().to_owned(), tool_call, is_elicitation, asked: Asked::InTurn }
+        Self { request: request.as_json().to_owned(), tool_call, is_elicitation, asked: AskedWhen::InTurn }
     }
 
     /// What it asks.
@@ -46,7 +46,7 @@ impl Question {
 
 /// When a question was asked.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Asked {
+pub(super) enum AskedWhen {
     /// In a turn that is under way.
     #[default]
     InTurn,
@@ -58,7 +58,7 @@ pub(super) enum Asked {
     InEndedTurn,
 }
 
-impl Asked {
+impl AskedWhen {
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
     fn is_in_turn(&self) -> bool {
         *self == Self::InTurn

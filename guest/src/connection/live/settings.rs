@@ -25,21 +25,21 @@ pub(in crate::connection) enum Setting {
 
 impl Setting {
     /// The agent has agreed to it, with this answer.
-    fn is_in_force(&self, state: &mut State, answer: &str) {
+    fn apply_to(&self, state: &mut State, answer: &str) {
         match self {
-            Self::Mode(mode) => state.mode_is(mode),
-            Self::Model(model) => state.model_is(model),
+            Self::Mode(mode) => state.set_mode(mode),
+            Self::Model(model) => state.set_model(model),
             Self::Option(option, value) => {
                 let Some(value) = raw(value) else { return };
                 // The answer holds the complete list (protocol v1).
                 let list = Object::parse_or_empty(answer).get_some("configOptions").and_then(raw);
-                state.option_is(option, &value, list);
+                state.set_option(option, &value, list);
             }
         }
     }
 
     /// It is new whatever was in force before.
-    fn is_new(&self, changes: &mut State) {
+    fn record_in(&self, changes: &mut State) {
         match self {
             Self::Mode(mode) => changes.mode = Some(mode.clone()),
             Self::Model(model) => changes.model = Some(model.clone()),
@@ -54,7 +54,7 @@ impl Setting {
         answer: &str,
         cx: &mut Cx<'_, S, E>,
     ) {
-        if let Err(error) = agreed::note(cx.store, id, &cx.agent.name, |state| self.is_in_force(state, answer)) {
+        if let Err(error) = agreed::note(cx.store, id, &cx.agent.name, |state| self.apply_to(state, answer)) {
             cx.push(Effect::NotRecorded(error.to_string()));
         }
     }
@@ -68,12 +68,12 @@ impl LiveSession {
         if not_put_back.mode {
             self.state.mode = None;
         } else if let Some(mode) = &before.mode {
-            self.state.mode_is(mode);
+            self.state.set_mode(mode);
         }
         if not_put_back.model {
             self.state.model = None;
         } else if let Some(model) = &before.model {
-            self.state.model_is(model);
+            self.state.set_model(model);
         }
         self.state.add_changes(&given, &mut self.state_changes);
     }
@@ -88,7 +88,7 @@ impl LiveSession {
         }
         self.read_state(cx);
         let before = self.state.in_force();
-        self.state.mode_is(mode);
+        self.state.set_mode(mode);
         self.note_in_force(&before, cx);
     }
 
@@ -105,7 +105,7 @@ impl LiveSession {
         }
         self.read_state(cx);
         let before = self.state.in_force();
-        self.state.options_are(options);
+        self.state.set_options(options);
         self.note_in_force(&before, cx);
     }
 
@@ -150,9 +150,9 @@ impl LiveSession {
             _ => (None, true),
         };
         for state in [&mut self.state].into_iter().chain(put_back) {
-            setting.is_in_force(state, answer);
+            setting.apply_to(state, answer);
         }
-        setting.is_new(&mut self.state_changes);
+        setting.record_in(&mut self.state_changes);
         self.note_in_force(&before, cx);
         if let (Some(id), false) = (self.key.id(), was_open) {
             // It was set before the session was closed, and counts whether it is opened again or not.

@@ -157,7 +157,7 @@ impl LiveSession {
             // What stands behind it is for the agent to hear.
             self.note_others(cx);
             if let Some((shown, laid_out)) = shown {
-                self.was_shown_as(shown, &laid_out, cx);
+                self.note_shown_as(shown, &laid_out, cx);
             }
             self.release(cx);
         } else {

@@ -19,7 +19,7 @@ use crate::storage::{Expectation, Storage, Write};
 use crate::store::{Cost, Costs, Session, Store, Tokens, Usage, Used, keys, tells_one_sum};
 use crate::time;
 use count::Count;
-use heard::Heard;
+use heard::OthersSums;
 
 /// What was said and is not in the store yet, and what the next is compared with.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -71,7 +71,7 @@ pub(in crate::connection) struct ParentsCount {
     /// it opened the parent.
     pub(in crate::connection) told: Costs,
     /// What others were told since, where this window was told nothing or all are told one sum: the agent may have taken it up.
-    heard: Option<Heard>,
+    heard: Option<OthersSums>,
 }
 
 impl Spending {
@@ -139,9 +139,9 @@ impl Spending {
     }
 
     /// The count is that of a fork, made in a window that had its parent open.
-    pub(super) fn goes_on_with_parents(&mut self, parents: &ParentsCount) {
+    pub(super) fn continue_with_parents(&mut self, parents: &ParentsCount) {
         if let Some(count) = &mut self.count {
-            count.goes_on_with_parents(parents.heard.as_ref());
+            count.continue_with_parents(parents.heard.as_ref());
         }
     }
 
@@ -154,10 +154,10 @@ impl Spending {
     }
 
     /// The session was open here before, and the agent has said then that it has cost this.
-    pub(super) fn goes_on_from(&mut self, told: &Costs) {
+    pub(super) fn continue_from(&mut self, told: &Costs) {
         let has_begun = self.count.as_ref().is_some_and(|count| self.has_begun(count.of()));
         if let Some(count) = self.count.as_mut().filter(|_| !has_begun) {
-            count.goes_on_from(told);
+            count.continue_from(told);
         }
     }
 

@@ -8,7 +8,7 @@ mod plainly;
 pub(super) use comparing::{Comparison, NotAdopted, TakenOver};
 use plainly::{Plainly, parted, remark_of};
 
-use super::hush::Hush;
+use super::account_filter::AccountFilter;
 use super::quote::Quote;
 use super::session_update::{Update, message_of};
 use crate::connection::cx::Cx;
@@ -34,7 +34,7 @@ const LONGEST_TOLD: usize = 64 * 1024;
 
 /// Where what was told so far is.
 #[derive(Debug)]
-enum Kept {
+enum StagedIn {
     /// All in memory: it is expected to be in the transcript as well.
     Held(Option<Share>),
     /// In its log, but for what came last.
@@ -45,11 +45,11 @@ enum Kept {
 #[derive(Debug)]
 pub(super) struct Staging {
     log: String,
-    kept: Kept,
+    kept: StagedIn,
     /// Who tells it; see [`speaker`].
     speaker: String,
     recorder: Recorder,
-    hush: Hush,
+    account_filter: AccountFilter,
     /// Keeps the layer's own words out of what it replays as its own.
     quote: Quote,
     /// The last that was recorded is something the user said.
@@ -105,7 +105,7 @@ impl Staging {
         let asked_at = cx.store.storage().log_end(&session.id)?;
         // Where nothing of the session is here yet, all that is told will be needed; else little of what it has as well.
         let here = session.length_up_to(asked_at);
-        let kept = if here == 0 { Kept::Written } else { Kept::Held(None) };
+        let kept = if here == 0 { StagedIn::Written } else { StagedIn::Held(None) };
         let mut recorder = Recorder::new(&log);
         recorder.leave_unindexed(u32::try_from(here).unwrap_or(u32::MAX));
         Ok(Self {
@@ -115,7 +115,7 @@ impl Staging {
             recorder,
             log,
             speaker,
-            hush: Hush::default(),
+            account_filter: AccountFilter::default(),
             quote: Quote::default(),
             is_user_speaking: false,
             parts: 0,
@@ -236,7 +236,7 @@ impl Staging {
         cx: &Cx<'_, S, E>,
     ) -> Result<Recorded> {
         self.recorder.set_speaker(|| self.speaker.clone());
-        let users = if is_remark || self.hush.ends_with(update) { self.end_users(cx) } else { None };
+        let users = if is_remark || self.account_filter.ends_with(update) { self.end_users(cx) } else { None };
         let agents = if self.quote.ends_with(update) { self.end_agents(cx) } else { None };
         let shown = match update.kind {
             _ if is_remark => {
@@ -264,7 +264,7 @@ impl Staging {
 
     /// Whether what came since it was last asked is held in memory.
     fn holds<S: Storage, E: Environment>(&mut self, cx: &Cx<'_, S, E>) -> bool {
-        let Kept::Held(share) = &mut self.kept else { return false };
+        let StagedIn::Held(share) = &mut self.kept else { return false };
         let bytes = self.recorder.hold();
         *share = None;
         if bytes > HELD || cx.states.is_full() {
@@ -288,7 +288,7 @@ impl Staging {
             self.recorder.flush(cx.store, &[named], Durability::Relaxed)?;
             self.written = self.recorder.end().unwrap_or(self.written);
         }
-        self.kept = Kept::Written;
+        self.kept = StagedIn::Written;
         Ok(())
     }
 
@@ -296,19 +296,19 @@ impl Staging {
     fn close<S: Storage, E: Environment>(&mut self, cx: &Cx<'_, S, E>) -> Result<()> {
         self.recorder.close_run();
         match self.kept {
-            Kept::Held(_) => Ok(()),
-            Kept::Written => self.write(cx),
+            StagedIn::Held(_) => Ok(()),
+            StagedIn::Written => self.write(cx),
         }
     }
 
     /// Records what the agent tells that the user said; gives what of it is shown.
     fn record_users<S: Storage, E: Environment>(&mut self, update: &Update<'_>, cx: &Cx<'_, S, E>) -> Option<String> {
         let Some(text) = update.text() else {
-            self.hush.pass(update);
+            self.account_filter.pass(update);
             self.record_chunk(update, update.update, cx);
             return Some(update.update.to_owned());
         };
-        let Parted { before, behind } = self.hush.feed(update, &text);
+        let Parted { before, behind } = self.account_filter.feed(update, &text);
         self.record_text(update, &text, &before, cx);
         if let Some(behind) = &behind {
             if self.is_user_speaking {
@@ -363,7 +363,7 @@ impl Staging {
 
     /// The user's message is at its end: what was held back of it was the user's, if it was not the layer's.
     fn end_users<S: Storage, E: Environment>(&mut self, cx: &Cx<'_, S, E>) -> Option<String> {
-        let rest = self.hush.finish()?;
+        let rest = self.account_filter.finish()?;
         self.recorder.push_chunk_alone(cx.now(), &rest, || cx.message_id());
         self.is_user_speaking = true;
         Some(rest)

@@ -10,7 +10,7 @@ use crate::transcript::TakenOver;
 
 impl LiveSession {
     /// The turn of this tag begins with this entry of the log, unless it has begun before.
-    pub(super) fn own_turn_begins(&mut self, tag: &str, prompt: u32) {
+    pub(super) fn begin_own_turn(&mut self, tag: &str, prompt: u32) {
         if self.own_turn.as_ref().is_none_or(|own| !own.is(tag)) {
             self.own_turn = Some(OwnTurn::begins(tag, prompt));
         }
@@ -29,14 +29,14 @@ impl LiveSession {
             && let Some(part) = own.look(cx.store.storage(), &session)?.and_then(TakenOver::part)
         {
             // Its client has seen that, and its agent has said it.
-            self.in_step.knows(part.clone());
+            self.in_step.note_part(part.clone());
         }
         own.leave_out_taken_over(&mut self.recorder);
         Ok(())
     }
 
     /// All that it has said is written: to a turn that has ended nothing comes any more.
-    pub(super) fn own_turn_is_written(&mut self) {
+    pub(super) fn note_own_turn_written(&mut self) {
         if self.is_without_turn() {
             self.own_turn = None;
         }

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::memo::MISSING;
-use super::{LastTurn, LiveSession, Phase, Said};
+use super::{Completeness, LastTurn, LiveSession, Phase};
 use crate::connection::answer::{CANCELLED, END_TURN, marked, not_stored, not_stored_error, result_of};
 use crate::connection::client_request::ClientRequest;
 use crate::connection::cx::Cx;
@@ -137,7 +137,7 @@ impl LiveSession {
         let lost = match self.write(cx, true) {
             Err(error) => Some(RpcError::from(error).message),
             Ok(()) if self.is_deleted_elsewhere() => Some(DELETED_ELSEWHERE.to_owned()),
-            Ok(()) => (self.said == Said::Missing).then(|| MISSING.to_owned()),
+            Ok(()) => (self.said == Completeness::Missing).then(|| MISSING.to_owned()),
         };
         self.forget_missing_without_turn();
         // The write has found what others have written meanwhile.

@@ -28,7 +28,7 @@ impl LiveSession {
     }
 
     /// The agent has opened it in this way, or told it once more.
-    pub(super) fn had_turns(&mut self, opening: &mut Opening, step: Step) {
+    pub(super) fn note_turns_had(&mut self, opening: &mut Opening, step: Step) {
         if !opening.was_open() || opening.is_detached() {
             self.turns_had.clear();
         }

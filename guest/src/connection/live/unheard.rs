@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 
 use serde_json::json;
 
-use super::all_unsent::Unsent;
 use super::prompt::blocks_of;
 use super::turn_end::DELETED_ELSEWHERE;
+use super::waiting_prompts::WaitingPrompt;
 use super::{LiveSession, Phase};
 use crate::connection::answer::not_stored_error;
 use crate::connection::cx::Cx;
@@ -77,7 +77,7 @@ impl LiveSession {
         self.look_at_state(cx);
         match noted {
             Ok(Some(noted)) => {
-                self.was_noted(noted, cx);
+                self.note_in_log(noted, cx);
                 None
             }
             Ok(None) => {
@@ -95,7 +95,7 @@ impl LiveSession {
         &mut self,
         prompt: &str,
         end: &str,
-        unsent: Option<&Unsent>,
+        unsent: Option<&WaitingPrompt>,
         cx: &mut Cx<'_, S, E>,
     ) -> Result<Option<Noted>, StorageError> {
         if !matches!(self.phase, Phase::Opening(_)) {
@@ -120,9 +120,9 @@ impl LiveSession {
     }
 
     /// It stands in the log: the window knows that, unless others have written before it, and the agent is to be told.
-    fn was_noted<S: Storage, E: Environment>(&mut self, noted: Noted, cx: &mut Cx<'_, S, E>) {
+    fn note_in_log<S: Storage, E: Environment>(&mut self, noted: Noted, cx: &mut Cx<'_, S, E>) {
         if self.recorder.seen() == Some(noted.behind) {
-            self.recorder.knows(noted.end);
+            self.recorder.note_seen(noted.end);
             self.untold = Some(Untold::Entry(noted.behind).and(self.untold));
         }
         // One that is only being opened is told its title then.

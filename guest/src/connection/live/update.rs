@@ -131,7 +131,7 @@ impl LiveSession {
         let shown = match update.kind {
             UpdateKind::UserChunk => self.record_user_chunk(update, cx),
             UpdateKind::Chunk => {
-                self.end_hush(cx);
+                self.end_echo_filter(cx);
                 self.record_agents_chunk(update, cx)
             }
             UpdateKind::Event | UpdateKind::Subagent => {
@@ -143,7 +143,7 @@ impl LiveSession {
                 });
                 if !is_repeated {
                     self.recorder.push(Kind::Update, cx.now(), &update.kept(recorded.as_deref()));
-                    self.has_said(cx);
+                    self.note_spoken(cx);
                 }
                 // One that a deleted session's agent starts on its behalf is not kept either.
                 if update.kind == UpdateKind::Subagent
@@ -178,7 +178,7 @@ impl LiveSession {
 
     /// The agent has said something that is recorded. Between turns that is the session's last activity; of a turn that is its
     /// end. What an instance that was lost has written it has noted as well.
-    pub(super) fn has_said<S: Storage, E: Environment>(&mut self, cx: &Cx<'_, S, E>) {
+    pub(super) fn note_spoken<S: Storage, E: Environment>(&mut self, cx: &Cx<'_, S, E>) {
         if self.is_without_turn() && !self.was_recorded(cx) {
             self.activity.touched = Some(cx.now());
         }
@@ -198,7 +198,7 @@ impl LiveSession {
         if is_notice {
             self.recorder.close_run();
         }
-        self.has_said(cx);
+        self.note_spoken(cx);
     }
 
     /// What an agent says as the user: its echo of the prompt, which is in the log, or something new. Never what the
@@ -211,7 +211,7 @@ impl LiveSession {
         self.end_quote(cx);
         let shown = match update.text() {
             Some(text) if self.is_without_turn() || self.may_tell_account(cx) => {
-                let shown = self.hush.feed(&text);
+                let shown = self.echo_filter.feed(&text);
                 if shown.is_empty() && !text.is_empty() {
                     return None;
                 }
@@ -252,7 +252,7 @@ impl LiveSession {
 
     /// Whatever was held back because it might have been the layer's own words, and was not.
     pub(super) fn end_held<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
-        self.end_hush(cx);
+        self.end_echo_filter(cx);
         self.end_quote(cx);
     }
 
@@ -260,15 +260,15 @@ impl LiveSession {
     fn end_quote<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         let Some(rest) = self.quote.finish() else { return };
         self.recorder.push_chunk_alone(cx.now(), &rest, || cx.message_id());
-        self.has_said(cx);
+        self.note_spoken(cx);
         if !self.hides_updates() {
             self.notify(&rest, cx);
         }
     }
 
     /// Shows what was held back of what it said as the user's, and was not the layer's.
-    fn end_hush<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
-        let rest = self.hush.finish();
+    fn end_echo_filter<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+        let rest = self.echo_filter.finish();
         if rest.is_empty() {
             return;
         }
@@ -279,7 +279,7 @@ impl LiveSession {
         let update = update.to_string();
         if !is_echo {
             self.recorder.push_chunk_alone(cx.now(), &update, || cx.message_id());
-            self.has_said(cx);
+            self.note_spoken(cx);
         }
         if !self.hides_updates() {
             self.notify(&update, cx);

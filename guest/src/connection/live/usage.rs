@@ -33,7 +33,7 @@ impl LiveSession {
         self.read_state(cx);
         self.spending.hears(&stored.unwrap_or_default(), self.told_last_in_store(&of, cx).as_ref());
         if let Some(told) = cx.sums.of(&of) {
-            self.spending.goes_on_from(told);
+            self.spending.continue_from(told);
         }
     }
 

@@ -26,7 +26,7 @@ impl LiveSession {
         match &result {
             Ok(()) => {
                 self.failing = None;
-                self.own_turn_is_written();
+                self.note_own_turn_written();
             }
             Err(error) => {
                 self.failing = Some(Failing::again(self.failing.as_ref(), cx.now(), cx.settings.flush_ms));
@@ -253,7 +253,7 @@ impl LiveSession {
     ) {
         self.written(is_noted, cx);
         self.state_written(state, cx);
-        self.unsent.are_written();
+        self.unsent.clear_begun();
     }
 
     /// Something was written. With a note, it was one of the connection's writes to logs.
@@ -262,7 +262,7 @@ impl LiveSession {
             *cx.writes += 1;
             self.writes = *cx.writes;
             self.awaited_written();
-            self.mark_was_written();
+            self.note_mark_written();
         }
     }
 

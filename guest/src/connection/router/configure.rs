@@ -91,7 +91,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         if let Handled::Wait(_) = handled {
             return Ok(handled);
         }
-        self.connection.unsent.has_begun(request);
+        self.connection.unsent.note_begun(request);
         let open = self.connection.sessions.get(&key);
         let turn = open.and_then(|open| open.turn_memo(request)).unwrap_or_default();
         self.expect(request, Incoming::Prompt { session, turn });

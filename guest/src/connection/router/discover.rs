@@ -53,7 +53,7 @@ pub(super) struct Discovery {
     cursors: HashSet<u64>,
     /// What is still to be taken in.
     #[serde(skip)]
-    said: VecDeque<Said>,
+    said: VecDeque<SessionNews>,
     /// The page behind them.
     #[serde(skip)]
     next: Option<String>,
@@ -92,7 +92,7 @@ pub(super) struct Discovery {
 
 /// What the agent has said of its sessions.
 #[derive(Debug)]
-enum Said {
+enum SessionNews {
     /// A row, as JSON, and when it was asked for the list that this is of, or has told it by itself.
     Row { json: String, asked: i64 },
     /// That it has no session by this id any more.

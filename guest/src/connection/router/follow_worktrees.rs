@@ -3,13 +3,13 @@
 
 use crate::connection::router::Router;
 use crate::environment::Environment;
-use crate::sessions::changes::Step;
+use crate::sessions::changes::SomeChanges;
 use crate::storage::Storage;
 
 impl<S: Storage, E: Environment> Router<S, E> {
     /// Where a session has begun, since a revision, that the lists with worktrees lack, it may be in a new one: which there are
     /// is found out again, and once in a while in any case. Whoever follows a list that has others now is told to read it anew.
-    pub(super) fn follow_worktrees(&mut self, step: &Step, since: u64, now: i64) {
+    pub(super) fn follow_worktrees(&mut self, step: &SomeChanges, since: u64, now: i64) {
         let of = &mut self.connection.subscriptions;
         let mut begun = step.changed.iter().filter(|changed| changed.session.born > since);
         if begun.any(|changed| of.may_lack(changed)) {

@@ -72,7 +72,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             Ok(result) => {
                 // Where it cannot be told which store this is, it is taken for another one.
                 let store = self.store.identity(|| self.environment.random()).ok();
-                self.knows_agent(AgentProfile::read(&result, &self.settings.agent, store.as_deref()));
+                self.set_agent_profile(AgentProfile::read(&result, &self.settings.agent, store.as_deref()));
                 self.connection.stage = Stage::ready_with(held);
                 let added = if self.connection.agent.has_same_store { Added::NOTHING } else { Added::ALL };
                 let answer = with_layer(&result, &self.settings, store.as_deref(), &added);
@@ -88,7 +88,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
     }
 
     /// The agent has said what it is called and can do.
-    pub(super) fn knows_agent(&mut self, profile: AgentProfile) {
+    pub(super) fn set_agent_profile(&mut self, profile: AgentProfile) {
         let value = serde_json::to_string(&profile).ok();
         self.outputs.push_back(Kept::Profile.with(value));
         self.connection.agent = profile;

@@ -76,7 +76,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         // Nothing changes behind the page that is not followed yet.
         self.watch_list(&request, Params::read(params)?.object().get_string("cwd"));
         let page = list::answer(&self.store, &request, Effort::default())?;
-        self.page_was_given(page.states);
+        self.note_page_given(page.states);
         Ok(Some(page.result))
     }
 

@@ -77,8 +77,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
             Handled::PassAs(rpc::splice(line, object.get("sessionId").unwrap_or_default(), &id))
         };
         let mut opened = LiveSession::open(session.id, agent_id, state, None);
-        opened.is_marked(name);
-        opened.was_given(given);
+        opened.set_marked(name);
+        opened.set_given(given);
         self.connection.folders.opened(&session.cwd);
         let key = opened.key().clone();
         self.insert(opened);

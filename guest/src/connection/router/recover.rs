@@ -78,7 +78,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             marks.extend(self.reopen(&session, &value, given.get(&session).map(String::as_str)));
         }
         self.disbelieve(&marks);
-        self.connection.unsent.were_lost(marks);
+        self.connection.unsent.note_lost(marks);
         for key in self.session_keys() {
             self.give_back_unsent(key.id().unwrap_or_default());
         }
@@ -104,8 +104,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
             self.connection.arrivals += 1;
             self.make_up_for(arrival, &error);
         }
-        self.connection.arrivals_are_over();
-        self.connection.sessions.values_mut().for_each(LiveSession::has_caught_up);
+        self.connection.end_arrivals();
+        self.connection.sessions.values_mut().for_each(LiveSession::forget_recorded_arrivals);
         self.read_list_after_loss();
     }
 
@@ -238,7 +238,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         }
         let (agent_id, untold) = (memo.agent_id.clone(), memo.untold);
         let mut session = LiveSession::open_unread(id.to_owned(), agent_id, untold);
-        session.was_given(given);
+        session.set_given(given);
         let written = memo.mark.as_deref().map(|mark| open_marks::written(&self.store, id, mark));
         // Where that cannot be read, what was written may be written again; it is not lost.
         session.take_up(memo, written.and_then(Result::ok).unwrap_or_default(), self.now());

@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn so_many_are_due_as_were_used_last() {
+    fn as_many_sessions_are_due_as_are_allowed_and_were_used_last() {
         let mut relayed = Relayed::default();
         let ids: Vec<String> = (0..MOST_DUE + 3).map(|nth| nth.to_string()).collect();
         for id in &ids {

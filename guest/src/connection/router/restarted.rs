@@ -177,7 +177,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
                         "the agent that was started again is another, or can do other things than the client was told",
                     );
                 }
-                self.knows_agent(profile);
+                self.set_agent_profile(profile);
                 let held = self.connection.stage.take_held();
                 self.connection.stage = Stage::ready_with(held);
                 self.begin_with_agent();

@@ -32,7 +32,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let scope = Scope::of(&wanted)?;
         self.follow_lists()?;
         let page = list::answer(&self.store, &wanted, Effort::default())?;
-        self.page_was_given(page.states);
+        self.note_page_given(page.states);
         let id = format!("list_{:016x}", self.environment.random());
         self.connection.subscriptions.by_id.insert(id.clone(), scope);
         self.outputs.push_back(Kept::Subscription(&id).with(Some(params.unwrap_or("{}").to_owned())));
@@ -42,9 +42,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
     }
 
     /// The client has a page that says this of being done in sessions: who follows lists for it is to know.
-    pub(super) fn page_was_given(&mut self, states: SaidStates) {
+    pub(super) fn note_page_given(&mut self, states: SaidStates) {
         if let Some(follower) = &mut self.connection.subscriptions.follower {
-            follower.page_was_given(states);
+            follower.note_page_given(states);
         }
     }
 

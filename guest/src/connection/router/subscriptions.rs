@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::untold::Untold;
 use crate::rpc::RpcError;
-use crate::sessions::changes::{Changed, Follower, Scope, Step};
+use crate::sessions::changes::{Changed, Follower, Scope, SomeChanges};
 use crate::sessions::filter::{Filter, Found, Worktrees};
 
 /// How many subscriptions a connection may have.
@@ -47,7 +47,7 @@ struct Watch {
 /// What a step has found, and the subscriptions that were not told of it yet.
 #[derive(Debug)]
 pub(super) struct Findings {
-    pub(super) step: Step,
+    pub(super) step: SomeChanges,
     pub(super) untold: VecDeque<String>,
 }
 

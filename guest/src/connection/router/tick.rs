@@ -4,7 +4,7 @@ use crate::connection::live::LiveSession;
 use crate::connection::router::Router;
 use crate::connection::router::times::{SWEEP_FIRST, Upgrade};
 use crate::environment::Environment;
-use crate::sessions::removal::{self, Step};
+use crate::sessions::removal::{self, RemovalStep};
 use crate::sessions::{open_marks, retention, staging, upgrade};
 use crate::storage::Storage;
 
@@ -170,8 +170,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
         // The rest of what it has removed waits for a moment.
         self.store.take_let_go();
         let (is_more, wait) = match step {
-            Ok(Step::More) => (true, i64::from(REMOVE_AGAIN)),
-            Ok(Step::Over | Step::Outrun) => (false, REMOVE_EVERY),
+            Ok(RemovalStep::More) => (true, i64::from(REMOVE_AGAIN)),
+            Ok(RemovalStep::Over | RemovalStep::Outrun) => (false, REMOVE_EVERY),
             Err(error) => {
                 self.warn(format!("what deleted sessions have left could not be removed yet: {error}"));
                 (false, SWEEP_EVERY)

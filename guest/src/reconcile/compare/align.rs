@@ -237,7 +237,7 @@ fn align_part(sides: &Sides<'_>, mut part: Part, depth: u32, pairs: &mut Vec<(us
 /// The best alignment there is: a longest common subsequence by affinity, the earliest where several are as good.
 fn best(sides: &Sides<'_>, part: &Part, pairs: &mut Vec<(usize, usize)>) {
     #[derive(Clone, Copy)]
-    enum Step {
+    enum Move {
         Pair,
         Log,
         Replay,
@@ -246,7 +246,7 @@ fn best(sides: &Sides<'_>, part: &Part, pairs: &mut Vec<(usize, usize)>) {
     if height == 0 || width == 0 {
         return;
     }
-    let mut steps = vec![Step::Log; height * width];
+    let mut steps = vec![Move::Log; height * width];
     let mut below = vec![0; width + 1];
     let mut row = vec![0; width + 1];
     for at in (0..height).rev() {
@@ -255,11 +255,11 @@ fn best(sides: &Sides<'_>, part: &Part, pairs: &mut Vec<(usize, usize)>) {
             let paired = if affinity == 0 { 0 } else { affinity + below[other + 1] };
             let skipped = below[other].max(row[other + 1]);
             (row[other], steps[at * width + other]) = if affinity > 0 && paired >= skipped {
-                (paired, Step::Pair)
+                (paired, Move::Pair)
             } else if below[other] >= row[other + 1] {
-                (skipped, Step::Log)
+                (skipped, Move::Log)
             } else {
-                (skipped, Step::Replay)
+                (skipped, Move::Replay)
             };
         }
         std::mem::swap(&mut row, &mut below);
@@ -267,13 +267,13 @@ fn best(sides: &Sides<'_>, part: &Part, pairs: &mut Vec<(usize, usize)>) {
     let (mut at, mut other) = (0, 0);
     while at < height && other < width {
         match steps[at * width + other] {
-            Step::Pair => {
+            Move::Pair => {
                 pairs.push((part.log.start + at, part.replay.start + other));
                 at += 1;
                 other += 1;
             }
-            Step::Log => at += 1,
-            Step::Replay => other += 1,
+            Move::Log => at += 1,
+            Move::Replay => other += 1,
         }
     }
 }

@@ -3,10 +3,10 @@
 use crate::reconcile::turn::Turn;
 
 /// From where to where some turns went on, to be asked of each of many others. Conversations are long, so they are not looked through.
-pub(in crate::reconcile) struct Spans(Vec<Begun>);
+pub(in crate::reconcile) struct Spans(Vec<BegunUpTo>);
 
 /// Of all turns that were begun up to here.
-struct Begun {
+struct BegunUpTo {
     at: u64,
     /// The one that went on furthest, and the one of the other windows that did.
     furthest: [Span; 2],
@@ -32,7 +32,7 @@ impl Spans {
         let mut furthest = [Span::default(); 2];
         let begun = spans.into_iter().map(|(at, span)| {
             furthest = with(furthest, span);
-            Begun { at, furthest }
+            BegunUpTo { at, furthest }
         });
         Self(begun.collect())
     }

@@ -31,7 +31,7 @@ const MOST_CUT_OFF: usize = 6;
 
 /// What of turns that the agent tells otherwise is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::reconcile) enum Told {
+pub(in crate::reconcile) enum Coverage {
     /// Those of which it tells all.
     Whole,
     /// Those as well that did not come to their end, by their prompts alone.
@@ -42,7 +42,7 @@ pub(in crate::reconcile) enum Told {
 pub(in crate::reconcile) fn joined<'a>(
     log: &'a [Turn],
     replay: &'a [Turn],
-    told: Told,
+    told: Coverage,
 ) -> (Cow<'a, [Turn]>, Cow<'a, [Turn]>) {
     let (same, torn) = told_otherwise(log, replay, told);
     joining::joined(log, replay, same, torn)
@@ -51,7 +51,7 @@ pub(in crate::reconcile) fn joined<'a>(
 /// Turns that are told by their prompts alone, with those behind them that are told whole.
 pub(in crate::reconcile) fn told_by_prompts(log: &[Turn], replay: &[Turn]) -> Vec<ReadBefore> {
     let Some((its, theirs)) = its_differing(log, replay) else { return Vec::new() };
-    let search = Search { told: Told::CutShort, ..Search::of(log, &its, replay, theirs.clone()) };
+    let search = Search { told: Coverage::CutShort, ..Search::of(log, &its, replay, theirs.clone()) };
     let mut same = search.all();
     same.extend(search.by_themselves(&same));
     let by_prompts = cut_short::told_by_prompts(log, &its, replay, theirs.clone(), &same);
@@ -64,7 +64,7 @@ pub(in crate::reconcile) fn told_by_prompts(log: &[Turn], replay: &[Turn]) -> Ve
 
 /// All of these; and turns of several windows at the same time, of which the agent tells something else: that is to be told of all of
 /// them or of none.
-fn told_otherwise(log: &[Turn], replay: &[Turn], told: Told) -> (Vec<Same>, Vec<Vec<usize>>) {
+fn told_otherwise(log: &[Turn], replay: &[Turn], told: Coverage) -> (Vec<Same>, Vec<Vec<usize>>) {
     let Some((its, theirs)) = its_differing(log, replay) else { return (Vec::new(), Vec::new()) };
     let search = Search { told, ..Search::of(log, &its, replay, theirs.clone()) };
     let is_told = |theirs: &Turn, ours: &Turn| theirs.agent.sum() == ours.agent.sum() || ours.is_told_in_part(theirs);
@@ -72,7 +72,7 @@ fn told_otherwise(log: &[Turn], replay: &[Turn], told: Told) -> (Vec<Same>, Vec<
     let by_themselves = search.by_themselves(&same);
     let told_alone: BTreeSet<usize> = by_themselves.iter().flat_map(|same| &same.turns).copied().collect();
     same.extend(by_themselves);
-    if told == Told::CutShort {
+    if told == Coverage::CutShort {
         same.extend(cut_short::told_by_prompts(log, &its, replay, theirs.clone(), &same));
         let read_before = read_before::queued(log, &its, replay, theirs.clone(), &same);
         same.extend(read_before.into_iter().map(|(turns, told)| turns.told_by(told)));
@@ -153,7 +153,7 @@ struct Search<'a> {
     /// The turns that the agent may have taken part in, in the order in which they were begun.
     its: &'a [usize],
     replay: &'a [Turn],
-    told: Told,
+    told: Coverage,
     /// The turns of the replay that begin with this prompt, or are begun by it as a whole.
     places: BTreeMap<Sum, Vec<usize>>,
     /// The prompts of which the replay lacks some.
@@ -179,7 +179,7 @@ impl<'a> Search<'a> {
             }
         }
         let together = Together::of(its.iter().map(|at| &log[*at]));
-        let (told, untold, at_once) = (Told::Whole, untold(log, replay), at_once(log, its, &together));
+        let (told, untold, at_once) = (Coverage::Whole, untold(log, replay), at_once(log, its, &together));
         Self { log, its, replay, told, places, untold, together, ends, at_once }
     }
 
@@ -232,7 +232,7 @@ impl<'a> Search<'a> {
     }
 
     fn same(&self, first: usize, start: usize, group: Option<&Range<usize>>) -> Option<(Range<usize>, Range<usize>)> {
-        let (mut ours, mut theirs) = (Said::default(), Said::default());
+        let (mut ours, mut theirs) = (Mingled::default(), Mingled::default());
         let (mut end, mut told_end, mut found) = (first, start, None);
         let most = if group.is_some() { MOST } else { MOST_CROSSED };
         let is_wordless_next = |told: usize| self.replay.get(told).is_some_and(|turn| turn.user.is_empty());
@@ -247,7 +247,7 @@ impl<'a> Search<'a> {
             if is_ours_next && end < self.its.len() && end - first < most {
                 let turn = &self.log[self.its[end]];
                 end += 1;
-                if self.told == Told::CutShort {
+                if self.told == Coverage::CutShort {
                     // Of prompts that were not waited for only the last has an end of its own.
                     let next = self.its.get(end).map(|at| &self.log[*at]);
                     let has_end = next.is_none_or(|next| next.one_with != turn.one_with);
@@ -298,7 +298,7 @@ impl<'a> Search<'a> {
 
     /// The turns of the replay that say the same as these, by themselves, the first such turns that are not taken.
     fn told_alone(&self, turns: &[usize], taken: &BTreeSet<usize>) -> Option<Range<usize>> {
-        let (mut ours, mut begins) = (Said::default(), Vec::new());
+        let (mut ours, mut begins) = (Mingled::default(), Vec::new());
         for turn in turns.iter().map(|at| &self.log[*at]) {
             ours.add(turn, &[turn.user]);
             begins.push(ours.asked);
@@ -306,7 +306,7 @@ impl<'a> Search<'a> {
         let starts: BTreeSet<usize> =
             begins.iter().filter_map(|begin| self.places.get(begin)).flatten().copied().collect();
         let end_of = |start: usize| {
-            let mut theirs = Said::default();
+            let mut theirs = Mingled::default();
             let behind = (start..self.replay.len()).take_while(|told| !taken.contains(told)).take(MOST);
             for (told, turn) in behind.map(|told| (told, &self.replay[told])) {
                 theirs.add(turn, &turn.pieces());
@@ -374,7 +374,7 @@ pub(in crate::reconcile) fn untold(log: &[Turn], replay: &[Turn]) -> BTreeSet<Su
 
 /// What the user and the agent say in some turns, whatever is said in which of them.
 #[derive(Debug, Clone, Default)]
-pub(in crate::reconcile) struct Said {
+pub(in crate::reconcile) struct Mingled {
     /// The prompts, one behind the other; and each, in any order.
     asked: Sum,
     prompts: Letters,
@@ -390,7 +390,7 @@ pub(in crate::reconcile) struct Said {
     turns: usize,
 }
 
-impl Said {
+impl Mingled {
     /// A turn that the user begins with these prompts.
     pub(super) fn add(&mut self, turn: &Turn, prompts: &[Sum]) {
         self.asked = prompts.iter().fold(self.asked, |all, prompt| all.followed_by(*prompt));

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::joining::{self, Same, is_apart, its_in};
-use super::mingled::{Said, at_once, untold};
+use super::mingled::{Mingled, at_once, untold};
 use super::read_before::ReadBefore;
 use super::together::Together;
 use crate::reconcile::turn::Turn;
@@ -169,14 +169,14 @@ impl<'a> Ours<'a> {
     }
 
     /// What is said in these turns.
-    fn said_in(&self, turns: &[usize]) -> Said {
-        let mut said = Said::default();
+    fn said_in(&self, turns: &[usize]) -> Mingled {
+        let mut said = Mingled::default();
         self.add(&mut said, turns);
         said
     }
 
     /// Adds these turns. Of prompts that were not waited for only the last has an end of its own.
-    fn add(&self, said: &mut Said, turns: &[usize]) {
+    fn add(&self, said: &mut Mingled, turns: &[usize]) {
         for (place, at) in turns.iter().enumerate() {
             let turn = &self.log[*at];
             let next = turns.get(place + 1).map(|next| &self.log[*next]);
@@ -187,8 +187,8 @@ impl<'a> Ours<'a> {
 }
 
 /// What is said in these turns of a replay.
-fn told_in(replay: &[Turn]) -> Said {
-    let mut said = Said::default();
+fn told_in(replay: &[Turn]) -> Mingled {
+    let mut said = Mingled::default();
     for turn in replay {
         said.add(turn, &turn.pieces());
     }

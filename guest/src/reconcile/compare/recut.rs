@@ -6,12 +6,12 @@ use crate::reconcile::turn::sum::Sum;
 
 /// What was said in some turns, by the user and by the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Said {
+struct SaidByBoth {
     user: Sum,
     agent: Sum,
 }
 
-impl Said {
+impl SaidByBoth {
     fn and(self, turn: &Turn) -> Self {
         Self { user: self.user.followed_by(turn.user), agent: self.agent.followed_by(turn.agent.sum()) }
     }
@@ -27,7 +27,7 @@ impl Said {
 
 /// How many turns of each, from the first on, say the same where they are put together: as many as there are.
 pub(in crate::reconcile) fn alike(log: &[&Turn], replay: &[Turn]) -> Option<(usize, usize)> {
-    let (mut ours, mut theirs) = (Said::default(), Said::default());
+    let (mut ours, mut theirs) = (SaidByBoth::default(), SaidByBoth::default());
     let (mut at, mut other) = (0, 0);
     let mut found = None;
     loop {
@@ -47,7 +47,7 @@ pub(in crate::reconcile) fn alike(log: &[&Turn], replay: &[Turn]) -> Option<(usi
 
 /// From which turn of each on they say the same where they are put together, up to the last: the first such turns.
 pub(in crate::reconcile) fn alike_at_end(log: &[&Turn], replay: &[Turn]) -> Option<(usize, usize)> {
-    let (mut ours, mut theirs) = (Said::default(), Said::default());
+    let (mut ours, mut theirs) = (SaidByBoth::default(), SaidByBoth::default());
     let (mut at, mut other) = (log.len(), replay.len());
     let mut found = None;
     loop {

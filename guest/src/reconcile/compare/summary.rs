@@ -117,7 +117,7 @@ fn with_summed_up_before<E>(
 ) -> Result<Vec<Turn>, E> {
     // A summary by itself is no prompt without words.
     let alone = usize::from(begins == Begins::WithSummary && replay.turns.first().is_some_and(Turn::is_silent));
-    let Behind { mut until, paired } = told_behind(log, 0, &replay.turns[alone..]);
+    let BehindSummary { mut until, paired } = told_behind(log, 0, &replay.turns[alone..]);
     let paired = paired.map(|other| other + alone);
     let rest = replay.turns.first().filter(|rest| rest.user.is_empty() && paired != Some(0));
     let rest = rest.map(|rest| rest.agent.sum()).filter(|_| until > 0);
@@ -190,7 +190,7 @@ fn with_summed_up_amid(log: &Log<'_>, mut replay: Replay, theirs: &Compactions) 
     for place in places.into_iter().rev() {
         let Ok(told) = pairs.binary_search_by_key(&place, |(_, other)| *other) else { continue };
         let before = pairs[told].0;
-        let Behind { until, .. } = told_behind(log, before + 1, &replay.turns[place + 1..]);
+        let BehindSummary { until, .. } = told_behind(log, before + 1, &replay.turns[place + 1..]);
         if log.compacted.iter().all(|compacted| !(before..until).contains(compacted)) {
             let summed = &log.turns[before + 1..until];
             replay.all.splice(place + 1..=place, log.summed_up(summed));
@@ -202,7 +202,7 @@ fn with_summed_up_amid(log: &Log<'_>, mut replay: Replay, theirs: &Compactions) 
 
 /// What of the log is told behind a summary.
 #[derive(Debug, Clone, Copy)]
-struct Behind {
+struct BehindSummary {
     /// The turn of the log that it begins with.
     until: usize,
     /// The first turn of the replay that goes with one of the log.
@@ -211,14 +211,14 @@ struct Behind {
 
 /// What of the log, from this turn on, is told by this part of a replay. The same may have been said before the summary and behind it, so
 /// it is the last that there is.
-fn told_behind(log: &Log<'_>, mut from: usize, replay: &[Turn]) -> Behind {
+fn told_behind(log: &Log<'_>, mut from: usize, replay: &[Turn]) -> BehindSummary {
     let all: BTreeSet<Sum> = replay.iter().flat_map(Turn::pieces).collect();
     loop {
         let rest = &log.turns[from..];
         let pairs = align_last(rest, replay);
         let first = pairs.first().copied();
         let until = from + told_from(rest, first, replay, &all);
-        let behind = Behind { until, paired: first.map(|(_, other)| other) };
+        let behind = BehindSummary { until, paired: first.map(|(_, other)| other) };
         // What is told of before a compaction is what the agent has kept of it, up to that.
         let Some(compacted) = log.compacted.iter().copied().find(|compacted| *compacted >= until) else {
             return behind;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Draft, Told};
+use super::{Draft, KnownToAgent};
 use crate::reconcile::compare::telling::is_any_told;
 use crate::reconcile::turn::{Outcome, Turn};
 
@@ -23,8 +23,8 @@ impl Draft {
     /// Keeps what the agent leaves out of its replay, or had in another window.
     pub(super) fn keep_left_out(&mut self, turns: Vec<&Turn>) {
         let (heard, beside): (Vec<&Turn>, Vec<&Turn>) = turns.into_iter().partition(|turn| self.heard_behind(turn));
-        self.keep(heard, Told::Yes);
-        self.keep(beside, Told::No);
+        self.keep(heard, KnownToAgent::Yes);
+        self.keep(beside, KnownToAgent::No);
     }
 
     /// Keeps what others said, and what the agent had in another window and does not tell before the `next` turn.

@@ -1,11 +1,11 @@
 //! What of a transcript and a replay goes with each other, and what becomes of what one of them has and the other has not.
 
 use super::beside::is_at_once;
-use super::{Draft, Prompts, Told};
+use super::{Draft, KnownToAgent, Prompts};
 use crate::reconcile::compare::align::TELLING;
 use crate::reconcile::compare::recut::{alike, alike_at_end};
 use crate::reconcile::compare::telling::{is_any_told, is_held, told_by};
-use crate::reconcile::plan::{Disputed, Heard};
+use crate::reconcile::plan::{Disputed, HeardRange};
 use crate::reconcile::turn::{Turn, Uncopied, said_together};
 
 /// How many turns that were cut off one behind the other are looked at that an agent has left out between what it tells.
@@ -58,7 +58,7 @@ impl Draft {
             Some((known, unknown, (rest, &replay[theirs..])))
         });
         let Some((known, unknown, rest)) = found else { return (log, replay) };
-        self.keep(known, Told::Yes);
+        self.keep(known, KnownToAgent::Yes);
         self.keep_others(unknown);
         rest
     }
@@ -117,7 +117,7 @@ impl Draft {
             let (missing, lost): (Vec<&Turn>, Vec<&Turn>) =
                 known.iter().partition(|turn| !is_lost(turn) && !goes_with_it(turn));
             self.give_up(&lost);
-            self.keep(missing, Told::No);
+            self.keep(missing, KnownToAgent::No);
             self.keep_others(unknown);
         } else {
             self.both(log, replay, false, None);
@@ -130,7 +130,7 @@ impl Draft {
         if !self.yields {
             return false;
         }
-        let mut alone = Self::new(Heard { since: self.since, until: self.heard_before }, self.moved_on, &[]);
+        let mut alone = Self::new(HeardRange { since: self.since, until: self.heard_before }, self.moved_on, &[]);
         (alone.prompts, alone.told_from, alone.windows) = (self.prompts, self.told_from, self.windows.clone());
         compare(&mut alone);
         if alone.plan.disputed == Disputed::Nothing {

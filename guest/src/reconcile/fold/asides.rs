@@ -77,18 +77,18 @@ impl Apart {
         if self.asides.is_empty() {
             return self.turns;
         }
-        let told = Told { turns: replay, all: replay.iter().map(Turn::said).collect() };
+        let told = ReplayedTurns { turns: replay, all: replay.iter().map(Turn::said).collect() };
         let mut turns: Vec<Option<Turn>> = self.turns.into_iter().map(Some).collect();
         for at in self.asides {
             let Some(aside) = turns[at].take() else { continue };
             let its = turn_before(&turns[..at], &aside, &told);
             match its.and_then(|(before, behind)| Some((turns[before].as_mut()?, behind))) {
-                Some((before, Behind::WhatIsKnown)) => {
+                Some((before, BehindWhat::WhatIsKnown)) => {
                     behind.push(before.said());
                     before.go_on(&aside);
                     before.has_aside = true;
                 }
-                Some((before, Behind::WhatWasLost)) => before.lie_with(&aside),
+                Some((before, BehindWhat::WhatWasLost)) => before.lie_with(&aside),
                 None => turns[at] = Some(aside),
             }
         }
@@ -97,14 +97,14 @@ impl Apart {
 }
 
 /// What an agent replays; nothing, where it is not known.
-struct Told<'a> {
+struct ReplayedTurns<'a> {
     turns: &'a [Turn],
     all: BTreeSet<(Sum, Sum)>,
 }
 
 /// What of a turn something was said behind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Behind {
+enum BehindWhat {
     /// What the log has of its answer.
     WhatIsKnown,
     /// More of its answer, which the log has not.
@@ -112,7 +112,7 @@ enum Behind {
 }
 
 /// Which of these turns it is a part of.
-fn turn_before(turns: &[Option<Turn>], aside: &Turn, told: &Told<'_>) -> Option<(usize, Behind)> {
+fn turn_before(turns: &[Option<Turn>], aside: &Turn, told: &ReplayedTurns<'_>) -> Option<(usize, BehindWhat)> {
     let all = turns.iter().enumerate().rev().filter_map(|(at, turn)| Some((at, turn.as_ref()?)));
     let mut its = all.filter(|(_, turn)| turn.took_part != Some(false) && !turn.refused);
     let (last, turn) = its.next().filter(|(_, turn)| turn.took_part == Some(true))?;
@@ -121,26 +121,26 @@ fn turn_before(turns: &[Option<Turn>], aside: &Turn, told: &Told<'_>) -> Option<
         prompts_up_to(turns, at, turn.user).any(|prompt| told.all.contains(&(prompt, answer)))
     };
     if told.turns.is_empty() || is_told_with_it(last, turn) {
-        return Some((last, Behind::WhatIsKnown));
+        return Some((last, BehindWhat::WhatIsKnown));
     }
     let without = |turn: &Turn| told.all.contains(&turn.said());
     let earlier: Vec<(usize, &Turn)> =
         its.take(LOOKED_BACK).filter(|(_, turn)| turn.took_part == Some(true) && !without(turn)).collect();
     if let Some((at, _)) = earlier.iter().find(|(at, turn)| is_told_with_it(*at, turn)) {
-        return Some((*at, Behind::WhatIsKnown));
+        return Some((*at, BehindWhat::WhatIsKnown));
     }
     let goes_on = |theirs: &Turn| theirs.holds(aside) && theirs.agent.begins_with(turn.agent.sum());
     if told.turns.iter().any(|theirs| theirs.user == turn.user && goes_on(theirs)) {
         // To an agent with one transcript, what it said at the same time in other windows stands in it as well.
         let is_at_once = |other: &Turn| turn.at.start() < other.ended_at() && other.at.start() < turn.ended_at();
         let has_others = earlier.iter().any(|(_, other)| is_at_once(other));
-        return Some((last, if has_others { Behind::WhatIsKnown } else { Behind::WhatWasLost }));
+        return Some((last, if has_others { BehindWhat::WhatIsKnown } else { BehindWhat::WhatWasLost }));
     }
     let mut ends = told.turns.iter().filter(|theirs| theirs.user != turn.user && theirs.holds(aside));
     let is_told_otherwise = !without(turn) && told.turns.iter().any(|theirs| theirs.user == turn.user);
     if is_told_otherwise || ends.clone().next().is_none() {
         // Another program of the agent's may keep the session by itself.
-        return (!without(turn)).then_some((last, Behind::WhatIsKnown));
+        return (!without(turn)).then_some((last, BehindWhat::WhatIsKnown));
     }
     // The last prompt has not reached the agent, and of its answer to the one before a part was lost on its way. Or it was
     // said behind something that the log has not.
@@ -150,7 +150,8 @@ fn turn_before(turns: &[Option<Turn>], aside: &Turn, told: &Told<'_>) -> Option<
     let its = ends.find_map(|theirs| earlier.iter().find(|(_, turn)| is_its_end(turn, theirs)));
     // Of a command its agent need not keep the prompt: it has gone on with that, as Codex does until a goal is reached.
     let goes_on_with_command = turn.is_command && turn.is_finished() && !without(turn);
-    its.map(|(at, _)| (*at, Behind::WhatWasLost)).or(goes_on_with_command.then_some((last, Behind::WhatIsKnown)))
+    its.map(|(at, _)| (*at, BehindWhat::WhatWasLost))
+        .or(goes_on_with_command.then_some((last, BehindWhat::WhatIsKnown)))
 }
 
 /// This prompt of the turn in this place; and together with those before it that nobody answered, which agents put together.

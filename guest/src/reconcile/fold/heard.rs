@@ -35,12 +35,12 @@ pub(super) struct Heard {
     /// Something is told that is no text.
     has_attached: bool,
     /// Where more was said that need not be of the same message.
-    begun: Vec<Begun>,
+    begun: Vec<PossibleBeginning>,
 }
 
 /// A place in what the user said where another message may begin.
 #[derive(Debug, Clone, Copy)]
-struct Begun {
+struct PossibleBeginning {
     /// The entry with which it would.
     number: u64,
     /// How much was said before.
@@ -83,10 +83,10 @@ impl Heard {
     }
 
     /// With this entry the user may begin another message; `has_other_id` where the agent says so.
-    pub(super) fn may_begin(&mut self, number: u64, has_other_id: bool) {
+    pub(super) fn note_possible_beginning(&mut self, number: u64, has_other_id: bool) {
         if (!self.said.is_empty() || self.is_images) && self.begun.len() < MOST_BEGUN {
             let is_sure = has_other_id || self.has_attached;
-            self.begun.push(Begun { number, length: self.said.len(), is_sure });
+            self.begun.push(PossibleBeginning { number, length: self.said.len(), is_sure });
         }
     }
 
@@ -101,8 +101,8 @@ impl Heard {
         if self.all.is_some() || self.begun.is_empty() || !wanted.has_alone() {
             return None;
         }
-        let is_alone = |place: &(usize, Begun)| {
-            let (at, Begun { length, is_sure, .. }) = *place;
+        let is_alone = |place: &(usize, PossibleBeginning)| {
+            let (at, PossibleBeginning { length, is_sure, .. }) = *place;
             if length > LONGEST_BEFORE {
                 return false;
             }
@@ -122,7 +122,7 @@ impl Heard {
         if self.is_prompt(&sent, wanted) || !wanted.pieces_of(&sent).is_empty() {
             return None;
         }
-        let Begun { number, length, .. } = begun;
+        let PossibleBeginning { number, length, .. } = begun;
         Some((number, self.part(0..length, at), self.part(length..self.said.len(), 0)))
     }
 

@@ -21,7 +21,7 @@ pub(super) struct Open {
     /// The user called a slash command.
     pub(super) is_command: bool,
     pub(super) took_part: Option<bool>,
-    pub(super) said: Said,
+    pub(super) said: Speaking,
     /// What the agent tells of a review, as far as it waits for the answer to that.
     pub(super) review: Review,
     /// A plan of the agent's that waits for what is said behind it.
@@ -57,7 +57,7 @@ impl Made {
 
 /// Who is speaking in it, and what was said.
 #[derive(Debug)]
-pub(super) enum Said {
+pub(super) enum Speaking {
     /// The user is speaking; the layer's own words are still to be taken out of this.
     User(Heard),
     /// The user is speaking at length.
@@ -81,7 +81,7 @@ impl Open {
             is_ours: false,
             is_command: false,
             took_part: None,
-            said: Said::User(Heard::default()),
+            said: Speaking::User(Heard::default()),
             review: Review::default(),
             plan: String::new(),
             messages: Messages::default(),
@@ -93,12 +93,12 @@ impl Open {
 
     /// What the user said before another message in it, and that, to which these places belong, as a turn by itself.
     pub(super) fn parted(&mut self, places: Gathered, before: Heard, behind: Heard) -> Self {
-        self.said = Said::User(before);
+        self.said = Speaking::User(before);
         Self {
             places,
             tag: self.tag.clone(),
             took_part: self.took_part,
-            said: Said::User(behind),
+            said: Speaking::User(behind),
             message: self.message.clone(),
             made: self.made,
             ..Self::at(0)
@@ -119,7 +119,7 @@ impl Open {
 
     /// What comes next is no part of the same message.
     pub(super) fn end_message(&mut self) {
-        if let Said::Agent { agent, .. } = &self.said {
+        if let Speaking::Agent { agent, .. } = &self.said {
             self.messages.end(agent.sum());
         }
     }
@@ -127,7 +127,7 @@ impl Open {
     /// The agent says this. A plan comes behind what is said with it, in whichever order the two are told: Codex tells it behind that
     /// while it is had, and before that in a replay.
     pub(super) fn hear(&mut self, text: &str, is_plan: bool) {
-        let Said::Agent { agent, .. } = &mut self.said else { return };
+        let Speaking::Agent { agent, .. } = &mut self.said else { return };
         if is_plan {
             self.plan.push_str(text);
         } else {
@@ -142,7 +142,7 @@ impl Open {
         }
         self.end_message();
         let plan = std::mem::take(&mut self.plan);
-        if let Said::Agent { agent, .. } = &mut self.said {
+        if let Speaking::Agent { agent, .. } = &mut self.said {
             self.review.hear(&plan, agent);
         }
         self.end_message();
@@ -150,19 +150,21 @@ impl Open {
 
     /// Whether the user has said something in words.
     pub(super) fn has_words(&self) -> bool {
-        !matches!(&self.said, Said::User(heard) if heard.said().is_empty())
+        !matches!(&self.said, Speaking::User(heard) if heard.said().is_empty())
     }
 
     /// Whether somebody has said something and this is no part of the same message.
     pub(super) fn is_behind_message(&self, message: Option<&str>) -> bool {
         match &self.said {
-            Said::User(_) | Said::UserAtLength(_) => true,
-            Said::Agent { agent, .. } => !agent.is_empty() && (message.is_none() || self.message.as_deref() != message),
+            Speaking::User(_) | Speaking::UserAtLength(_) => true,
+            Speaking::Agent { agent, .. } => {
+                !agent.is_empty() && (message.is_none() || self.message.as_deref() != message)
+            }
         }
     }
 }
 
-impl Said {
+impl Speaking {
     /// The user says more; what is attached to some prompts is known.
     pub(super) fn hear(&mut self, text: &str, strip: Strip, attached: &AttachedPrompts) {
         match self {
@@ -187,9 +189,9 @@ impl Said {
     }
 
     /// With this entry the user may begin another message; `has_other_id` where the agent says so.
-    pub(super) fn may_begin(&mut self, number: u64, has_other_id: bool) {
+    pub(super) fn note_possible_beginning(&mut self, number: u64, has_other_id: bool) {
         if let Self::User(heard) = self {
-            heard.may_begin(number, has_other_id);
+            heard.note_possible_beginning(number, has_other_id);
         }
     }
 

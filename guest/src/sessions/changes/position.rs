@@ -1,6 +1,6 @@
 //! Where somebody goes on who follows a list without a connection.
 
-use super::{Follower, STEP, Scope, Step};
+use super::{Follower, STEP, Scope, SomeChanges};
 use crate::sessions::states::AgentsWords;
 use crate::storage::{Result, Storage};
 use crate::store::Store;
@@ -25,12 +25,12 @@ impl Position {
 
     /// Looks whether anything has changed, or goes on with the look that is under way. Where the list has other worktrees than
     /// it had it is to be read anew: nothing says what was in those all along.
-    pub fn step<S: Storage>(&mut self, store: &Store<S>, scope: &Scope, now: i64) -> Result<Step> {
+    pub fn step<S: Storage>(&mut self, store: &Store<S>, scope: &Scope, now: i64) -> Result<SomeChanges> {
         if self.worktrees == scope.worktrees_fingerprint() {
             return self.follower.step(store, now, &AgentsWords::new(), STEP);
         }
         *self = Self::begin(store, scope, now)?;
-        Ok(Step { is_over: true, is_to_be_read_anew: true, ..Step::default() })
+        Ok(SomeChanges { is_over: true, is_to_be_read_anew: true, ..SomeChanges::default() })
     }
 
     /// What [`Self::read_from`] reads.

@@ -23,7 +23,7 @@ pub(super) struct Progress {
 impl Progress {
     /// A page says this of being done in sessions. Where that is not what was given, but is so again by the next look, whoever has
     /// the page would never learn of it.
-    pub(super) fn page_was_given(&mut self, said: SaidStates) {
+    pub(super) fn note_page_given(&mut self, said: SaidStates) {
         let others = said.into_iter().filter(|(id, state)| self.states.get(id) != state.as_ref());
         let others: Vec<String> = others.map(|(id, _)| id).filter(|id| self.has_room_for(id)).collect();
         self.doubtful.extend(others);

@@ -1,6 +1,6 @@
 //! Which list somebody follows, and what of all that has changed is news there.
 
-use super::{Changed, Departed, Step};
+use super::{Changed, Departed, SomeChanges};
 use crate::sessions::filter::{self, Archived, Filter, Found, Request, View, Worktrees};
 use crate::sessions::list::{self, ListError};
 
@@ -137,7 +137,7 @@ impl Scope {
     }
 
     /// What of a step is news here.
-    pub fn news(&self, step: &Step) -> News {
+    pub fn news(&self, step: &SomeChanges) -> News {
         let changed = step.changed.iter().filter(|changed| self.has(changed));
         let removed = step.departed.iter().filter(|gone| self.lacks(gone));
         News {

@@ -6,7 +6,7 @@ use super::counters::AHEAD;
 use super::fault::Fault;
 use super::pass::{Pass, Wrong};
 use super::record::{Record, id_of};
-use super::{BATCH, Stage, after};
+use super::{BATCH, CheckupStage, after};
 use crate::index::Owner;
 use crate::sessions::removal;
 use crate::storage::{Bounds, Result, Storage, StorageError, Write};
@@ -17,7 +17,7 @@ const HEADING: Bounds = Bounds { limit: 4, max_bytes: u32::MAX };
 
 impl<S: Storage> Pass<'_, S> {
     /// Looks at some of the sessions behind this key; returns where to go on.
-    pub(super) fn sessions(&mut self, behind: &str, limit: u32) -> Result<Stage> {
+    pub(super) fn sessions(&mut self, behind: &str, limit: u32) -> Result<CheckupStage> {
         let bounds = Bounds { limit: limit.clamp(1, BATCH.limit), ..BATCH };
         let page = self.store.storage().scan(
             &after(behind, keys::SESSIONS),
@@ -29,7 +29,7 @@ impl<S: Storage> Pass<'_, S> {
         let mut behind = behind.to_owned();
         for entry in page.entries {
             if self.budget.left == 0 {
-                return Ok(Stage::Sessions(behind));
+                return Ok(CheckupStage::Sessions(behind));
             }
             behind.clone_from(&entry.key);
             let compared = self.again(|pass| pass.session(&entry.key));
@@ -42,7 +42,7 @@ impl<S: Storage> Pass<'_, S> {
                 return Ok(rest);
             }
         }
-        Ok(last.map_or(Stage::Sweep(None), Stage::Sessions))
+        Ok(last.map_or(CheckupStage::Sweep(None), CheckupStage::Sessions))
     }
 
     /// Compares what is derived from a record alone; says whether there is a session.

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Stage;
+use super::CheckupStage;
 use super::fault::{Fault, Mending};
 use super::gap::Gap;
 use super::pass::{Pass, Wrong};
@@ -26,7 +26,7 @@ const ENTRY: usize = 64;
 impl<S: Storage> Pass<'_, S> {
     /// Compares a session's logs, from this entry of this one of them on, as far as the budget goes; returns where to go on
     /// if that is amid them.
-    pub(super) fn texts(&mut self, key: &str, start: Option<(&str, u32)>) -> Result<Option<Stage>> {
+    pub(super) fn texts(&mut self, key: &str, start: Option<(&str, u32)>) -> Result<Option<CheckupStage>> {
         let record = self.store.record(key.to_owned())?;
         let id = id_of(key).unwrap_or_default();
         // One that was deleted meanwhile took all that is derived from it along.
@@ -37,7 +37,7 @@ impl<S: Storage> Pass<'_, S> {
                 Some((begun, _)) if log < begun => continue,
                 _ => 1,
             };
-            let stage = |from| Stage::Text { session: key.to_owned(), log: log.to_owned(), from };
+            let stage = |from| CheckupStage::Text { session: key.to_owned(), log: log.to_owned(), from };
             if self.budget.left == 0 {
                 return Ok(Some(stage(from)));
             }

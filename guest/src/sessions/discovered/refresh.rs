@@ -2,7 +2,7 @@
 
 use super::found::Found;
 use super::row::Row;
-use crate::store::{AsOf, Asked, Known, Origin, Session, Title, Word};
+use crate::store::{AsOf, AskedAt, Known, Origin, Session, Title, Word};
 
 /// What an agent writes within this time after a turn is about that turn, in milliseconds.
 const SOON: i64 = 60_000;
@@ -16,7 +16,7 @@ fn follow_activity(session: &mut Session, agent: &str, updated: i64, now: i64) {
     let is_agents = (session.origin == Origin::Agent || session.began_elsewhere())
         && session.prompts == 0
         && session.agent.as_deref() == Some(agent);
-    session.was_there(updated);
+    session.note_existed(updated);
     if updated > session.updated || is_agents {
         session.date(updated, now);
     }
@@ -74,7 +74,7 @@ pub(super) fn refresh(session: &Session, agent: &str, row: &Row, is_open: bool, 
     // What it says of one that it began anew since is not about this one any more.
     let is_current = session.id_at(agent) == Some(&row.agent_id);
     let as_of = session.agents.get(agent).map_or(AsOf::default(), |known| known.as_of);
-    let list = Asked { at: row.asked, now };
+    let list = AskedAt { at: row.asked, now };
     let is_news = is_current && as_of.may_be_news(list);
     let title = row.title.as_ref().filter(|_| is_current && as_of.may_be_other_title(list));
     if let (Title::None | Title::Auto(_) | Title::Agent(_), Some(title)) = (&session.title, title) {

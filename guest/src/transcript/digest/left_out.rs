@@ -4,7 +4,7 @@
 //! then. And prompts that failed and that nobody answered need not have reached it.
 
 use super::hearer::Hearer;
-use super::parts::Parts;
+use super::parts::Contributions;
 use super::said::said;
 use crate::storage::{Result, Storage};
 use crate::store::Session;
@@ -18,9 +18,9 @@ use crate::transcript::spans::{BATCH, Spans};
 pub(super) struct LeftOut {
     tag: String,
     /// All that was said in it.
-    all: Parts,
+    all: Contributions,
     /// What the user said in it, until the agent says or does something.
-    unanswered: Parts,
+    unanswered: Contributions,
     /// It has been told what failed, by others that it hears.
     has_heard_failed: bool,
 }
@@ -28,7 +28,12 @@ pub(super) struct LeftOut {
 impl LeftOut {
     pub(super) fn of(tag: &str, hearer: Hearer<'_>) -> Self {
         let has_heard_failed = hearer.window.is_none();
-        Self { tag: tag.to_owned(), all: Parts::default(), unanswered: Parts::default(), has_heard_failed }
+        Self {
+            tag: tag.to_owned(),
+            all: Contributions::default(),
+            unanswered: Contributions::default(),
+            has_heard_failed,
+        }
     }
 
     pub(super) fn is_of(&self, tag: Option<&str>) -> bool {
@@ -36,15 +41,15 @@ impl LeftOut {
     }
 
     /// Takes an entry of it in. What is told of it after all comes with its end.
-    pub(super) fn take_in(&mut self, entry: &Entry<'_>) -> Parts {
+    pub(super) fn take_in(&mut self, entry: &Entry<'_>) -> Contributions {
         self.all.extend(entry.turn, said(entry));
         match (entry.kind, Ended::of(entry)) {
             (Kind::Prompt, _) => self.unanswered.extend(entry.turn, said(entry)),
             (_, Some(Ended::Refused)) => return std::mem::take(&mut self.all),
             (_, Some(Ended::Failed)) if !self.has_heard_failed => return std::mem::take(&mut self.unanswered),
-            _ => self.unanswered = Parts::default(),
+            _ => self.unanswered = Contributions::default(),
         }
-        Parts::default()
+        Contributions::default()
     }
 }
 
@@ -53,7 +58,7 @@ const LOOK_BACK: u64 = 4000;
 
 /// Whether turns of which the prompt is not told went to an agent's session: the last one that it was asked of.
 #[derive(Debug)]
-pub(super) struct Begun {
+pub(super) struct TurnsWithoutPrompt {
     /// What is told stands behind this place.
     start: u64,
     /// It is all that is to be told; otherwise more may be read.
@@ -61,7 +66,7 @@ pub(super) struct Begun {
     known: Option<(String, bool)>,
 }
 
-impl Begun {
+impl TurnsWithoutPrompt {
     pub(super) fn before(start: u64, is_all: bool) -> Self {
         Self { start, is_all, known: None }
     }
@@ -125,9 +130,9 @@ pub(super) fn begun_before<S: Storage>(
     session: &Session,
     end: &Entry<'_>,
     hearer: Hearer<'_>,
-) -> Result<Parts> {
+) -> Result<Contributions> {
     let is_told = matches!(Ended::of(end), Some(Ended::Failed | Ended::Refused));
-    let Some(tag) = end.turn.filter(|_| is_told) else { return Ok(Parts::default()) };
+    let Some(tag) = end.turn.filter(|_| is_told) else { return Ok(Contributions::default()) };
     let mut left_out: Option<LeftOut> = None;
     each_of_turn(storage, &session.id, tag, |_, _, entry| {
         if hearer.took_part(entry) {

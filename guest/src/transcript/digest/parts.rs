@@ -18,7 +18,7 @@ pub(super) const BETWEEN: &str = "\n\n";
 /// beginning and its end, of which the oldest are dropped. Takes a few times the room of an account in memory, whatever is
 /// said.
 #[derive(Debug)]
-pub(super) struct Parts {
+pub(super) struct Contributions {
     /// Those that are at their end.
     said: VecDeque<(String, String)>,
     /// What is being said.
@@ -69,13 +69,13 @@ impl Open {
     }
 }
 
-impl Default for Parts {
+impl Default for Contributions {
     fn default() -> Self {
         Self { said: VecDeque::new(), open: None, bytes: 0, are_shortened: false, is_whole: true }
     }
 }
 
-impl Parts {
+impl Contributions {
     /// Adds what somebody said in a turn to it; what one says after the other is one contribution. Turns of two windows may
     /// have come to the log at once.
     pub(super) fn extend(&mut self, turn: Option<&str>, contributions: impl IntoIterator<Item = Contribution>) {
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn what_is_said_without_end_takes_no_more_memory_than_its_beginning_and_end() {
-        let mut parts = Parts::default();
+        let mut parts = Contributions::default();
         parts.extend(Some("1"), [Contribution::new("User", "before".to_owned())]);
         for _ in 0..1000 {
             parts.extend(Some("1"), [Contribution::new("Assistant", "wörd ".repeat(1000))]);
@@ -194,7 +194,7 @@ mod tests {
     fn all_that_is_said_is_told_until_each_part_of_it_that_is_told_has_no_room() {
         let long = "w".repeat(20_000);
         for (count, kept) in [(2, 2), (3, 3), (5, 5), (6, 5), (100, 5)] {
-            let (mut parts, mut others) = (Parts::default(), Parts::default());
+            let (mut parts, mut others) = (Contributions::default(), Contributions::default());
             for nth in 0..count {
                 let turn = nth.to_string();
                 parts.extend(Some(&turn), [Contribution::new("Assistant", format!("{nth} {long}"))]);
@@ -207,7 +207,7 @@ mod tests {
             assert!(lines[0].starts_with(&format!("Assistant: {} ", count - kept)), "{count}");
             assert_eq!(lines[0].contains("[…]"), count > 2, "{count}");
             assert_eq!(parts.is_whole(), count == kept, "{count}");
-            let mut appended = Parts::default();
+            let mut appended = Contributions::default();
             appended.append(others);
             assert_eq!((appended.lines(), appended.is_whole()), (lines, parts.is_whole()), "{count}");
         }

@@ -23,7 +23,7 @@ pub enum Flushed {
 pub struct LogEnd {
     /// The number of its last entry.
     pub last: u32,
-    /// Up to which entry all is the writer's own or was known to it, if that can be said; see [`Recorder::knows`].
+    /// Up to which entry all is the writer's own or was known to it, if that can be said; see [`Recorder::note_seen`].
     pub known: Option<u32>,
 }
 

@@ -39,7 +39,7 @@ impl TakenOver {
             is_aside |= !session.has(&session.id, seq);
             let said: Vec<Said> = entry.updates().iter().map(|update| Said::read(update)).collect();
             match entry.kind {
-                Kind::Prompt => prompts.push(Asked::of(said)),
+                Kind::Prompt => prompts.push(PromptWords::of(said)),
                 _ => written.extend(said.into_iter().filter(|said| !matches!(said, Said::Call { .. }))),
             }
         })?;
@@ -138,13 +138,13 @@ impl TakenOver {
 
 /// What the user has said in a prompt.
 #[derive(Debug, Default)]
-struct Asked {
+struct PromptWords {
     texts: Vec<String>,
     /// There is more than text in it, which agents tell as text in its place, or leave out.
     is_with_others: bool,
 }
 
-impl Asked {
+impl PromptWords {
     fn of(said: Vec<Said>) -> Self {
         let mut asked = Self::default();
         for said in said {
@@ -201,11 +201,11 @@ fn first_of<S: Storage>(storage: &S, part: &Segment) -> Result<Option<Found>> {
 }
 
 /// The last turn in a part of a log that was begun by these prompts; they may have been answered one by one there.
-fn find<S: Storage>(storage: &S, part: &Segment, prompts: &[Asked]) -> Result<Option<Found>> {
+fn find<S: Storage>(storage: &S, part: &Segment, prompts: &[PromptWords]) -> Result<Option<Found>> {
     let Some(first) = prompts.first() else { return Ok(None) };
-    let all = Asked::all(prompts);
+    let all = PromptWords::all(prompts);
     let mut exchanges = Exchanges::of_part(part);
-    let (mut found, mut more): (Option<Found>, &[Asked]) = (None, &[]);
+    let (mut found, mut more): (Option<Found>, &[PromptWords]) = (None, &[]);
     let mut is_first = true;
     loop {
         let exchange = exchanges.next(storage)?;

@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_never_more_than_all_and_nothing_is_all_of_nothing() {
+    fn progress_is_never_more_than_all_and_nothing_is_all_of_nothing() {
         let done = |entries, of| Done { sessions: 1, entries, of };
         assert_eq!([done(0, 0), done(0, 7), done(6, 7), done(9, 7)].map(Done::percent), [100, 0, 85, 100]);
         assert_eq!(bar(done(5, 10)), "[###############---------------]  50 %  1 session, 5 of 10 entries");

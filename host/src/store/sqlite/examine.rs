@@ -41,8 +41,8 @@ fn open_as_it_is(file: &Path) -> rusqlite::Result<Connection> {
     if !place::has_sides(file) {
         return kind::open_read_only(file, "immutable=1");
     }
-    let opened = again(|| kind::open_read_only(file, "mode=ro&readonly_shm=1").and_then(is_to_be_read));
-    let opened = opened.or_else(|_| kind::open_read_only(file, "mode=ro").and_then(is_to_be_read));
+    let opened = again(|| kind::open_read_only(file, "mode=ro&readonly_shm=1").and_then(with_first_read));
+    let opened = opened.or_else(|_| kind::open_read_only(file, "mode=ro").and_then(with_first_read));
     opened.or_else(|_| kind::open_read_only(file, "immutable=1"))
 }
 
@@ -51,11 +51,11 @@ fn open_as_it_is(file: &Path) -> rusqlite::Result<Connection> {
 pub(super) fn hold(file: &Path) -> Option<Connection> {
     let connection = open_as_it_is(file).ok()?;
     connection.execute_batch("BEGIN").ok()?;
-    is_to_be_read(connection).ok()
+    with_first_read(connection).ok()
 }
 
 /// The first read finds out whether there is a journal that can be used. What is wrong with the file itself is another matter.
-fn is_to_be_read(connection: Connection) -> rusqlite::Result<Connection> {
+fn with_first_read(connection: Connection) -> rusqlite::Result<Connection> {
     match connection.pragma_query_value(None, "schema_version", |row| row.get::<_, i64>(0)) {
         Err(error) if kind::is_damage(&error) => Ok(connection),
         read => read.map(|_| connection),

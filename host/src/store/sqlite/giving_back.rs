@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_left_where_others_use_it_all_the_time_or_it_would_take_too_long() {
+    fn what_is_free_is_left_where_others_use_the_store_all_the_time_or_it_would_take_too_long() {
         let (_folder, path, mut store) = emptied();
         let reader = Connection::open(&path).expect("a database");
         let before = size(&path);

@@ -18,7 +18,7 @@ fn mode(path: &Path) -> u32 {
 }
 
 #[test]
-fn only_the_owner_can_read_it() {
+fn only_the_owner_can_read_a_store() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("deep/er/sessions.db");
     let mut store = open(&path);
@@ -31,7 +31,7 @@ fn only_the_owner_can_read_it() {
 }
 
 #[test]
-fn it_is_made_where_a_link_points_to_if_that_folder_is_there() {
+fn a_store_is_made_where_a_link_points_to_if_that_folder_is_there() {
     let folder = tempfile::tempdir().expect("a folder");
     let link = folder.path().join("link.db");
     for target in ["real.db", "missing/real.db"] {

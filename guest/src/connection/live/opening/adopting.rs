@@ -33,7 +33,7 @@ impl Opening {
 
     /// What it says before it has resumed a session is new: it waits until that is open. One that begins with what its user has said
     /// replays the history, which is here; so it may behind its answer to an earlier request (`may_be_late`).
-    fn says_between_turns(&mut self, update: &Update<'_>, may_be_late: bool) {
+    fn hold_if_between_turns(&mut self, update: &Update<'_>, may_be_late: bool) {
         let is_new = self.is_otherwise() || !may_be_late;
         if is_new && self.is_resumed() && !self.has_told && update.name != NOTICE {
             self.behind_answer.push(update.line);
@@ -45,7 +45,7 @@ impl Opening {
     }
 
     /// It tells what its user has said. Where it replays the history of a session that was not open, so is what it told before that.
-    fn tells_users_words(&mut self) {
+    fn note_users_words(&mut self) {
         if !self.has_told && self.is_resumed() && !self.is_otherwise() {
             self.behind_answer.take_updates();
         }
@@ -100,7 +100,7 @@ impl LiveSession {
         let is_in_earlier = is_for_earlier || self.late_replay.may_go_on(cx.now());
         let opening = self.opening_mut()?;
         if update.kind == UpdateKind::UserChunk && !is_told_late {
-            opening.tells_users_words();
+            opening.note_users_words();
         }
         opening.expect_telling(update, cx);
         if update.name == NOTICE && !is_told_in_vain {
@@ -118,7 +118,7 @@ impl LiveSession {
         }
         // What it says while it goes on by other ways, or begins a fork of what is known, is in the log already.
         let (Some(staging), Some((_, Step::Load | Step::Fork))) = (&mut opening.staging, &opening.current) else {
-            opening.says_between_turns(update, is_told_late);
+            opening.hold_if_between_turns(update, is_told_late);
             return None;
         };
         match staging.record(update, cx) {

@@ -89,7 +89,7 @@ impl LiveSession {
                 Noted::Permission { question, params } => {
                     let request = question.as_ref().map(|question| question.request.clone());
                     self.permission_asked(question, &params, cx);
-                    self.was_asked_early(request.as_deref());
+                    self.mark_asked_early(request.as_deref());
                 }
                 Noted::Elicitation(question) => self.elicitation_asked(question, cx),
                 Noted::Answered(Answered { request, is_error, outcome, tool_call, client }) => {

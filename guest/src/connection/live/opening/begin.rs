@@ -32,7 +32,7 @@ impl LiveSession {
         let mut session = Self::new(key, agent_id, state, Phase::Opening(Box::new(opening)));
         session.parent = parent;
         if is_known {
-            session.knows_log(cx);
+            session.note_log_end(cx);
         }
         session.set_out(cx);
         Ok(session)

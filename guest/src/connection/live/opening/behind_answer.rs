@@ -116,7 +116,7 @@ impl BehindAnswer {
     }
 
     /// The agent tells the history once more: what came behind that before may be in it by now.
-    pub(super) fn is_told_anew(&mut self) {
+    pub(super) fn count_behind_as_updates(&mut self) {
         for held in &mut self.held {
             if let Held::Behind(line) = held {
                 *held = Held::Update(std::mem::take(line));

@@ -42,12 +42,12 @@ impl Opening {
             What::History => false,
             What::HistoryFromElsewhere => {
                 let lines = self.behind_answer.take_updates();
-                self.was_history(&lines, cx);
+                self.record_as_history(&lines, cx);
                 false
             }
             What::HistoryGoesOn => {
                 let lines = self.behind_answer.take_behind();
-                self.was_history(&lines, cx);
+                self.record_as_history(&lines, cx);
                 false
             }
             // Where another window is at work it may be of that one's turn, also where that has been silent for long.
@@ -73,9 +73,11 @@ impl Opening {
         let (session, storage) = (self.target.session(), cx.store.storage());
         if matches!(self.meanwhile, Meanwhile::Unasked) {
             let mut telling = Telling::of(storage, session, &cx.agent.name)?;
-            self.behind_answer.is_told_anew();
+            self.behind_answer.count_behind_as_updates();
             for line in self.behind_answer.updates() {
-                telling.has_said(Object::parse_or_empty(line).get_object("params").get("update").unwrap_or_default());
+                telling.note_said_before(
+                    Object::parse_or_empty(line).get_object("params").get("update").unwrap_or_default(),
+                );
             }
             self.meanwhile = Meanwhile::Known(Box::new(telling));
         }
@@ -87,7 +89,7 @@ impl Opening {
 
     /// What it has said by these lines is a part of the history that it tells: a summary of what was said before that, or what
     /// was said in it without a prompt.
-    fn was_history<S: Storage, E: Environment>(&mut self, lines: &[String], cx: &mut Cx<'_, S, E>) {
+    fn record_as_history<S: Storage, E: Environment>(&mut self, lines: &[String], cx: &mut Cx<'_, S, E>) {
         let Some(staging) = &mut self.staging else { return };
         for line in lines {
             let message = Object::parse_or_empty(line);
@@ -111,7 +113,7 @@ impl LiveSession {
         let Some(opening) = self.opening_mut() else { return (Vec::new(), Ok(())) };
         if matches!(&opening.meanwhile, Meanwhile::Known(telling) if telling.is_its_own_alone()) {
             let lines = opening.behind_answer.take_updates();
-            opening.was_history(&lines, cx);
+            opening.record_as_history(&lines, cx);
         }
         let is_compared = opening.staging.is_some() && opening.comparing == Comparing::NowIfEver;
         let is_open = opening.was_open() && !opening.is_detached() && matches!(opening.target, Target::Known(_));

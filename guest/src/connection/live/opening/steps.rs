@@ -106,7 +106,7 @@ impl LiveSession {
         if let Some(staging) = opening.staging.take() {
             staging.discard(cx);
         }
-        self.copy = AgentsCopy::Untold;
+        self.copy = AgentsCopy::NotReplayedWhileOpen;
         let (held, questions) = (opening.take_held(cx), opening.take_questions());
         if let Some(request) = opening.request.take()
             && let Err(error) = self.show_again(&request, opening.wanted, cx)
@@ -124,7 +124,7 @@ impl LiveSession {
         let Some(mut opening) = self.stay_open() else { return };
         if let Some(staging) = opening.staging.take() {
             staging.discard(cx);
-            self.copy = AgentsCopy::Untold;
+            self.copy = AgentsCopy::NotReplayedWhileOpen;
         }
         let reason = opening.reason.as_ref().map(|reason| reason.message.clone());
         let kept = self.keep_for_later(opening.given(), OpenedWith::Before(reason), cx);
@@ -319,7 +319,7 @@ impl LiveSession {
                 if let Restored::Option(option, value) = restored {
                     let list = Object::parse_or_empty(result).get_some("configOptions").map(str::to_owned);
                     let list = list.and_then(|list| RawValue::from_string(list).ok());
-                    self.state.option_is_back(&option, &value, list);
+                    self.state.restore_option(&option, &value, list);
                     self.state_changes.options.clone_from(&self.state.options);
                 }
             }

@@ -30,7 +30,7 @@ pub(super) struct Telling {
     retold: Retold,
     /// What it has said before it told any of it.
     said: Unprompted,
-    stage: Stage,
+    stage: ToldSoFar,
     /// Something has come behind the end of what the transcript has.
     is_behind: bool,
     /// The tool calls that are running, once that mattered.
@@ -39,7 +39,7 @@ pub(super) struct Telling {
 
 /// How far it has told it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
+enum ToldSoFar {
     /// It has told nothing that its user has said.
     Before,
     /// It tells what the transcript has.
@@ -70,14 +70,14 @@ impl Telling {
             retold: Retold::of(storage, session, agent)?,
             said_before: Unprompted::default(),
             said: Unprompted::default(),
-            stage: Stage::Before,
+            stage: ToldSoFar::Before,
             is_behind: false,
             running: None,
         })
     }
 
     /// It has said this `update` before it was asked for the history.
-    pub(super) fn has_said(&mut self, update: &str) {
+    pub(super) fn note_said_before(&mut self, update: &str) {
         self.said_before.add(update);
     }
 
@@ -86,7 +86,7 @@ impl Telling {
             return self.next_of_user(update, storage);
         }
         let is_end = self.ends_call(update, session, storage)?;
-        if self.stage == Stage::Before {
+        if self.stage == ToldSoFar::Before {
             if self.greeting.repeats(update.update) || self.said_before.repeats(update.update) {
                 return Ok(What::History);
             }
@@ -96,7 +96,7 @@ impl Telling {
         if is_end {
             return Ok(What::Both);
         }
-        if self.stage == Stage::Other {
+        if self.stage == ToldSoFar::Other {
             return Ok(What::History);
         }
         let is_said = matches!(update.name.as_str(), "agent_message_chunk" | "tool_call");
@@ -125,18 +125,18 @@ impl Telling {
 
     /// Whether it has told nothing of its user's, and words of its own: these may be what its history was made to.
     pub(super) fn is_its_own_alone(&self) -> bool {
-        self.stage == Stage::Before && self.said.has_words()
+        self.stage == ToldSoFar::Before && self.said.has_words()
     }
 
     fn next_of_user<S: Storage>(&mut self, update: &Update<'_>, storage: &S) -> Result<What> {
         // An account of the layer's stands before a prompt, and what the agent tells its model alone anywhere.
         let is_account = update.text().is_some_and(|text| own_words::strip(&text).trim().is_empty());
-        if self.stage == Stage::Other || is_account || update.is_hidden() {
+        if self.stage == ToldSoFar::Other || is_account || update.is_hidden() {
             return Ok(What::History);
         }
         let is_retold = self.retold.repeats(storage, update.update, false)? != Repeats::No;
-        let stage = if is_retold { Stage::Retold } else { Stage::Other };
-        let is_from_elsewhere = std::mem::replace(&mut self.stage, stage) == Stage::Before && !is_retold;
+        let stage = if is_retold { ToldSoFar::Retold } else { ToldSoFar::Other };
+        let is_from_elsewhere = std::mem::replace(&mut self.stage, stage) == ToldSoFar::Before && !is_retold;
         if std::mem::take(&mut self.is_behind) {
             return Ok(What::HistoryGoesOn);
         }

@@ -14,7 +14,7 @@ const SILENCE_WITH_COMMANDS: i64 = 300;
 /// What of a history the agent tells before and behind its answer.
 #[derive(Debug, Default)]
 pub(super) struct TellsOn {
-    stage: Stage,
+    stage: MoreToTell,
     /// How many exchanges it has begun to tell: each begins with words of its user's.
     exchanges: usize,
     /// It has told something behind the words of its user's that the last of them begins with.
@@ -25,7 +25,7 @@ pub(super) struct TellsOn {
 
 /// Whether the agent goes on telling the history behind its answer.
 #[derive(Debug, Default)]
-enum Stage {
+enum MoreToTell {
     /// It may: it has told nothing but what its user has said.
     #[default]
     Perhaps,
@@ -40,9 +40,9 @@ enum Stage {
 impl TellsOn {
     /// The agent has answered at this time; says whether it may be telling the rest.
     pub(super) fn answered(&mut self, now: i64) -> bool {
-        let is_possible = matches!(self.stage, Stage::Perhaps);
+        let is_possible = matches!(self.stage, MoreToTell::Perhaps);
         if is_possible {
-            self.stage = Stage::Awaited { silent_since: now, has_told_commands: false };
+            self.stage = MoreToTell::Awaited { silent_since: now, has_told_commands: false };
         }
         is_possible
     }
@@ -52,16 +52,16 @@ impl TellsOn {
         let (is_history, is_users) = (update.kind.is_history(), update.kind == UpdateKind::UserChunk);
         self.has_begun |= is_users;
         match &mut self.stage {
-            stage @ Stage::Perhaps if is_history && !is_users => *stage = Stage::No,
-            Stage::Awaited { silent_since, .. } if is_history => *silent_since = now,
-            Stage::Awaited { silent_since, has_told_commands } => {
+            stage @ MoreToTell::Perhaps if is_history && !is_users => *stage = MoreToTell::No,
+            MoreToTell::Awaited { silent_since, .. } if is_history => *silent_since = now,
+            MoreToTell::Awaited { silent_since, has_told_commands } => {
                 let is_commands = update.name == "available_commands_update";
                 *has_told_commands |= is_commands;
                 if is_commands && !self.has_begun {
                     *silent_since = now;
                 }
             }
-            Stage::Perhaps | Stage::No | Stage::Silent => {}
+            MoreToTell::Perhaps | MoreToTell::No | MoreToTell::Silent => {}
         }
         let is_exchange = is_users && !update.is_hidden() && (self.exchanges == 0 || self.is_answered);
         self.exchanges += usize::from(is_exchange);
@@ -69,25 +69,25 @@ impl TellsOn {
     }
 
     pub(super) fn is_awaited(&self) -> bool {
-        matches!(self.stage, Stage::Awaited { .. })
+        matches!(self.stage, MoreToTell::Awaited { .. })
     }
 
     /// Whether it is awaited to tell a history, and has begun none; it is not, from then on.
     pub(super) fn is_none_told(&mut self) -> bool {
         let is_none = self.is_awaited() && !self.has_begun;
         if is_none {
-            self.stage = Stage::No;
+            self.stage = MoreToTell::No;
         }
         is_none
     }
 
     /// Whether it has been silent for long enough, or the clock was set back; once.
     pub(super) fn is_over(&mut self, now: i64) -> bool {
-        let Stage::Awaited { silent_since, has_told_commands } = self.stage else { return false };
+        let MoreToTell::Awaited { silent_since, has_told_commands } = self.stage else { return false };
         let silence = if has_told_commands { SILENCE_WITH_COMMANDS } else { SILENCE };
         let is_over = !(silent_since..silent_since + silence).contains(&now);
         if is_over {
-            self.stage = Stage::Silent;
+            self.stage = MoreToTell::Silent;
         }
         is_over
     }
@@ -95,6 +95,6 @@ impl TellsOn {
     /// How many exchanges it has told of a history of which the rest may come yet, the last of them perhaps in part. None where no more
     /// is to come.
     pub(super) fn held_up_behind(&self) -> Option<usize> {
-        matches!(self.stage, Stage::Silent).then_some(self.exchanges)
+        matches!(self.stage, MoreToTell::Silent).then_some(self.exchanges)
     }
 }

@@ -17,7 +17,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::heard::Heard;
+use super::heard::OthersSums;
 use super::sharing::Sharing;
 use crate::store::{Amount, Cost, Costs, Counted, Usage, Used};
 
@@ -35,7 +35,7 @@ pub(super) struct Count {
     /// told nothing yet; where it was told nothing, also what it was known to have cost then by whatever was told in any window.
     /// An agent that has taken up what others of its processes had counted goes on from that, and one that counts for itself
     /// from what this window was told.
-    heard: Heard,
+    heard: OthersSums,
     /// Whether others are told the same sum.
     sharing: Sharing,
     /// What was told last here and is not in the store.
@@ -52,12 +52,12 @@ pub(super) struct Count {
     unwritten: Option<(Cost, String)>,
     /// What a fork's count turned out to begin at.
     begins_at: Costs,
-    parts: Parts,
+    parts: CountedParts,
 }
 
 /// Which parts of the sum that is told were counted.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Parts {
+struct CountedParts {
     /// Here, and are not in the store.
     here: Counted,
     /// What of what has come to it here turned out to be counted elsewhere.
@@ -86,7 +86,7 @@ impl Count {
 
     /// Of a session of which the store has this.
     pub(super) fn new(of: String, connection: &str, stored: Option<&Usage>) -> Self {
-        let mut heard = Heard::default();
+        let mut heard = OthersSums::default();
         heard.add(&stored.map(|usage| usage.known(&of)).unwrap_or_default());
         Self {
             connection: connection.to_owned(),
@@ -101,7 +101,7 @@ impl Count {
             past: Costs::default(),
             unwritten: None,
             begins_at: Costs::default(),
-            parts: Parts::default(),
+            parts: CountedParts::default(),
             of,
         }
     }
@@ -128,7 +128,7 @@ impl Count {
 
     /// What others were told that the agent may have taken up: where this window was told nothing, not even what the parent of a
     /// fork had cost, or all are told one sum.
-    pub(super) fn heard(&self) -> Option<&Heard> {
+    pub(super) fn heard(&self) -> Option<&OthersSums> {
         (self.here == Here::Nothing || self.sharing.is_shared()).then_some(&self.heard)
     }
 
@@ -201,21 +201,21 @@ impl Count {
 
     /// It is a fork's. It goes on from what the window that made it was told of its parent's, whatever else is known; or, where
     /// that window was told nothing, from any that others were told.
-    pub(super) fn goes_on_with_parents(&mut self, heard: Option<&Heard>) {
+    pub(super) fn continue_with_parents(&mut self, heard: Option<&OthersSums>) {
         if self.here != Here::Nothing {
             return;
         }
         if let Some(heard) = heard {
             self.heard.add_all(heard);
         } else {
-            self.heard = Heard::default();
+            self.heard = OthersSums::default();
             self.here = Here::OfParent;
         }
     }
 
     /// This window was told that before it closed the session.
-    pub(super) fn goes_on_from(&mut self, told: &Costs) {
-        self.heard = Heard::default();
+    pub(super) fn continue_from(&mut self, told: &Costs) {
+        self.heard = OthersSums::default();
         self.heard.add(&self.told);
         self.unwritten.iter().for_each(|(cost, _)| self.heard.add_one(cost));
         told.iter().for_each(|cost| self.told.set_last(cost));

@@ -10,9 +10,9 @@ const MOST_SUMS: usize = 64;
 /// What others were told that one of the agent's sessions has cost, and what it was known to have cost. Which of it the agent
 /// goes on counting from, if from any, shows when it says something itself.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(in crate::connection) struct Heard(Vec<Cost>);
+pub(in crate::connection) struct OthersSums(Vec<Cost>);
 
-impl Heard {
+impl OthersSums {
     /// The agent may have taken up these, too.
     pub(super) fn add(&mut self, sums: &Costs) {
         sums.iter().for_each(|sum| self.add_one(sum));
@@ -50,7 +50,7 @@ mod tests {
     fn the_largest_that_is_not_more_was_taken_up_and_each_unit_is_settled_by_itself() {
         let cost =
             |amount: &str, unit: &str| Cost { amount: Amount::parse(amount).unwrap(), currency: unit.to_owned() };
-        let mut heard = Heard::default();
+        let mut heard = OthersSums::default();
         for sum in [cost("3", "USD"), cost("1", "USD"), cost("2", "USD"), cost("5", "EUR"), cost("2", "USD")] {
             heard.add_one(&sum);
         }
@@ -63,8 +63,8 @@ mod tests {
     }
 
     #[test]
-    fn they_are_bounded() {
-        let mut heard = Heard::default();
+    fn sums_that_others_were_told_are_bounded() {
+        let mut heard = OthersSums::default();
         for amount in 0..=MOST_SUMS {
             heard.add_one(&Cost { amount: Amount::parse(&amount.to_string()).unwrap(), currency: "USD".to_owned() });
         }

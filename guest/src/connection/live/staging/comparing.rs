@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use super::{Kept, Staging};
+use super::{StagedIn, Staging};
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::connection::live::overheard::{Last, Overheard};
 use crate::connection::live::target::Target;
 use crate::environment::Environment;
-use crate::reconcile::{self, Disputed, Evidence, Heard, Plan, Replayed, Turn, turns};
+use crate::reconcile::{self, Disputed, Evidence, HeardRange, Plan, Replayed, Turn, turns};
 use crate::rpc::RpcError;
 use crate::sessions::adopt::{self, Adopted, Adoption};
 use crate::sessions::{open_marks, staging};
@@ -162,8 +162,8 @@ impl Staging {
         }
         let own_end = storage.log_end(&id)?;
         let known = session.agents.get(agent);
-        let mut heard =
-            known.map_or(Heard { since: 0, until: 0 }, |known| Heard { since: known.since, until: known.heard });
+        let mut heard = known
+            .map_or(HeardRange { since: 0, until: 0 }, |known| HeardRange { since: known.since, until: known.heard });
         if let Target::Known(asked) = target {
             // What another of its programs has heard since, by the same id, this one has not.
             heard.until = heard.until.min(LaidOut::of(asked).carried(heard_as_asked, &session));
@@ -250,11 +250,11 @@ impl Staging {
         }
         let mut known = known.clone();
         for lost in open_marks::silent_since(cx.store, &session.id, cx.connection, cx.now())? {
-            known.was_lost(lost);
+            known.note_loss(lost);
         }
         if known.has_moved_on_by_itself() && cx.was_listed_before(self.asked_when) {
             let listed = self.session.agents.get(&cx.agent.name).and_then(|asked| asked.listed);
-            known.was_opened((self.asked_when, cx.now()), listed);
+            known.note_opening((self.asked_when, cx.now()), listed);
         }
         Ok(known.has_moved_on_by_itself())
     }
@@ -262,8 +262,8 @@ impl Staging {
     /// All that was told, to be compared.
     fn replayed(&self) -> Replayed<'_> {
         match self.kept {
-            Kept::Held(_) => Replayed::Held(&self.recorder),
-            Kept::Written => Replayed::Log(&self.log),
+            StagedIn::Held(_) => Replayed::Held(&self.recorder),
+            StagedIn::Written => Replayed::Log(&self.log),
         }
     }
 

@@ -5,7 +5,7 @@
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::{Phase, Said, Trouble};
+use super::{Phase, SessionNews, Trouble};
 use crate::connection::requests::Outgoing;
 use crate::connection::router::Router;
 use crate::connection::router::agents_subscription::AgentsSubscription;
@@ -80,8 +80,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
         }
         // What goes while pages are read moves others past the cursor.
         discovery.seen.has_moved |= discovery.phase == Phase::Reading && !gone.is_empty();
-        discovery.said.extend(rows.into_iter().map(|row| Said::Row { json: row.get().to_owned(), asked: now }));
-        discovery.said.extend(gone.into_iter().map(Said::Gone));
+        discovery.said.extend(rows.into_iter().map(|row| SessionNews::Row { json: row.get().to_owned(), asked: now }));
+        discovery.said.extend(gone.into_iter().map(SessionNews::Gone));
     }
 
     /// The agent's user is about to be another one.

@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn they_wait_for_their_own_parent_and_once() {
+    fn forks_wait_for_their_own_parent_and_once() {
         let mut forks = WaitingForks::default();
         for (agent_id, parent) in [("f1", "p1"), ("f2", "p1"), ("f3", "p2"), ("f1", "p1")] {
             forks.wait(fork(agent_id, parent));
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_wait_than_there_is_room_for() {
+    fn no_more_forks_wait_than_there_is_room_for() {
         let mut forks = WaitingForks::default();
         let long = "x".repeat(MOST_WAITING / 4);
         for parent in ["p1", "p2", "p3", "p4"] {

@@ -24,12 +24,12 @@ pub(super) struct Lacking {
 pub(super) struct InDoubt {
     pub(super) folders: BTreeMap<String, Vec<Lacking>>,
     count: usize,
-    pub(super) asked: Option<Asked>,
+    pub(super) asked: Option<FolderBeingRead>,
 }
 
 /// The folder whose list is being read.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct FolderBeingRead {
     /// When it was begun.
     pub(super) begun: i64,
     pub(super) folder: String,

@@ -6,8 +6,8 @@ use std::collections::HashSet;
 
 use serde_json::value::RawValue;
 
-use super::Said;
-use super::in_doubt::{Asked, Lacking};
+use super::SessionNews;
+use super::in_doubt::{FolderBeingRead, Lacking};
 use super::pages::MOST_PAGES;
 use super::seen::Seen;
 use crate::connection::requests::{Outgoing, OwnId};
@@ -24,7 +24,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let Some((folder, lacking)) = self.connection.discovery.in_doubt.folders.pop_first() else { return };
         let page = self.ask_page_of(&folder, None);
         let begun = self.now();
-        let asked = Asked { begun, folder, lacking, seen: Seen::default(), cursors: HashSet::new(), page };
+        let asked = FolderBeingRead { begun, folder, lacking, seen: Seen::default(), cursors: HashSet::new(), page };
         self.connection.discovery.in_doubt.asked = Some(asked);
     }
 
@@ -52,13 +52,13 @@ impl<S: Storage, E: Environment> Router<S, E> {
             if let Some(row) = Row::read(row, asked.begun) {
                 asked.seen.note(&row);
             }
-            self.connection.discovery.said.push_back(Said::Row { json: row.to_owned(), asked: asked.begun });
+            self.connection.discovery.said.push_back(SessionNews::Row { json: row.to_owned(), asked: asked.begun });
         }
         if let Some(cursor) = result.get_string("nextCursor") {
             let is_new = asked.cursors.insert(asked.seen.hash(&cursor));
             if is_new && asked.cursors.len() < MOST_PAGES {
                 let page = self.ask_page_of(&asked.folder, Some(&cursor));
-                self.connection.discovery.in_doubt.asked = Some(Asked { page, ..asked });
+                self.connection.discovery.in_doubt.asked = Some(FolderBeingRead { page, ..asked });
                 return;
             }
             asked.seen.is_cut_off = true;
@@ -70,7 +70,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
     }
 
     /// Forgets the sessions in doubt that the list of their folder lacks, too.
-    fn forget_lacking(&mut self, asked: &Asked) -> Result<()> {
+    fn forget_lacking(&mut self, asked: &FolderBeingRead) -> Result<()> {
         let Some(since) = asked.seen.complete_since() else { return Ok(()) };
         let agent = self.connection.agent.name.clone();
         for Lacking { agent_id, id } in &asked.lacking {

@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use super::{Discovery, Phase, Said};
+use super::{Discovery, Phase, SessionNews};
 use crate::connection::answer::AUTH_REQUIRED;
 use crate::connection::requests::{Outgoing, OwnId};
 use crate::connection::router::Router;
@@ -58,7 +58,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         discovery.next = cursor.filter(|_| goes_on);
         let Discovery { said, seen, begun, .. } = discovery;
         let first = rows.into_iter().map(RawValue::get).filter(|row| seen.is_first(row));
-        said.extend(first.map(|row| Said::Row { json: row.to_owned(), asked: *begun }));
+        said.extend(first.map(|row| SessionNews::Row { json: row.to_owned(), asked: *begun }));
         // What has arrived behind it may be judged by it.
         self.discover_some();
     }

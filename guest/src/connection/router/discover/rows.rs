@@ -1,6 +1,6 @@
 //! Taking in what a page of the agent's list says, some rows in one commit.
 
-use super::{Discovery, Phase, Said, Trouble};
+use super::{Discovery, Phase, SessionNews, Trouble};
 use crate::connection::params::Rest;
 use crate::connection::requests::Outgoing;
 use crate::connection::router::Router;
@@ -27,7 +27,7 @@ impl Discovery {
     fn next_rows(&self) -> Next {
         let (mut next, mut bytes) = (Next { rows: Vec::new(), ends: Vec::new(), read: 0 }, 0);
         for (at, said) in self.said.iter().enumerate() {
-            let Said::Row { json, asked } = said else { break };
+            let SessionNews::Row { json, asked } = said else { break };
             bytes += json.len();
             if next.rows.len() == ROWS_AT_ONCE || (bytes > BYTES_AT_ONCE && !next.rows.is_empty()) {
                 break;
@@ -48,11 +48,11 @@ impl<S: Storage, E: Environment> Router<S, E> {
         if self.is_page_asked_for() {
             return Ok(());
         }
-        if let Some(Said::Gone(agent_id)) = self.connection.discovery.said.front() {
+        if let Some(SessionNews::Gone(agent_id)) = self.connection.discovery.said.front() {
             let agent_id = agent_id.clone();
             self.forget_gone(&agent_id)?;
             self.connection.discovery.said.pop_front();
-        } else if let Some(Said::Fork(_)) = self.connection.discovery.said.front() {
+        } else if let Some(SessionNews::Fork(_)) = self.connection.discovery.said.front() {
             self.take_in_forks()?;
         } else {
             self.take_in_rows()?;
@@ -108,7 +108,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
     /// Takes in which sessions the next ones were forked from. They stay where they are until the store has that.
     fn take_in_forks(&mut self) -> Result<()> {
         let said = self.connection.discovery.said.iter().take(ROWS_AT_ONCE);
-        let forks = said.map_while(|said| if let Said::Fork(fork) = said { Some(fork.clone()) } else { None });
+        let forks = said.map_while(|said| if let SessionNews::Fork(fork) = said { Some(fork.clone()) } else { None });
         let forks: Vec<_> = forks.collect();
         discovered::join(&self.store, &self.environment, &self.connection.agent.name, &forks, self.now())?;
         self.connection.discovery.said.drain(..forks.len());
@@ -125,7 +125,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             self.connection.discovery.seen.note(&row);
             if let Found::New | Found::Known | Found::Behind { .. } = &found {
                 let forks = self.connection.discovery.forks.come(&row.agent_id);
-                self.connection.discovery.said.extend(forks.into_iter().map(Said::Fork));
+                self.connection.discovery.said.extend(forks.into_iter().map(SessionNews::Fork));
             }
             match found {
                 Found::Behind { id, title, archived } if is_reading && was_read.is_none() => {

@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn each_is_taken_once_and_what_asks_for_the_same_is_one() {
+    fn each_meta_is_taken_once_and_those_that_ask_for_the_same_are_one() {
         let mut wanted = WantedMetas::default();
         for (json, due) in [(r#"{"a":1}"#, 50), (r#"{"b":1}"#, 0), (r#"{"b": 1,"traceparent":"x"}"#, 0)] {
             wanted.add(meta(json), due);
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_wait_than_there_is_room_for() {
+    fn no_more_metas_wait_than_there_is_room_for() {
         let mut wanted = WantedMetas::default();
         (0..2 * MOST).for_each(|number| wanted.add(meta(&format!("{{\"a\":{number}}}")), 0));
         assert_eq!(wanted.0.len(), MOST);

@@ -36,7 +36,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let title = params.text("title")?;
         match rename::rename(&self.store, &session, &title) {
             Ok(session) => {
-                self.with(&Key::Session(session.id.clone()), |live, _| live.knows_title(&session.title));
+                self.with(&Key::Session(session.id.clone()), |live, _| live.note_known_title(&session.title));
                 self.tell_agent_title(&session, params);
                 self.finish(request, Ok(json!({ "title": session.title.text() }).to_string()));
             }

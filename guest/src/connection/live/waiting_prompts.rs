@@ -6,7 +6,7 @@ use crate::store::ActivityState;
 
 /// A prompt that waits, and is kept in the store meanwhile.
 #[derive(Debug)]
-pub(in crate::connection) struct Unsent {
+pub(in crate::connection) struct WaitingPrompt {
     pub(in crate::connection) request: ClientRequest,
     /// What the entries of its turn are going to be marked with.
     pub(super) tag: String,
@@ -18,22 +18,22 @@ pub(in crate::connection) struct Unsent {
 
 /// One whose turn has begun, and which the log has not taken yet.
 #[derive(Debug)]
-pub(super) struct Begun {
+pub(super) struct BegunPrompt {
     pub(super) message_id: String,
     pub(super) key: String,
 }
 
 /// All that wait in a session.
 #[derive(Debug, Default)]
-pub(super) struct AllUnsent {
-    pub(super) waiting: Vec<Unsent>,
+pub(super) struct WaitingPrompts {
+    pub(super) waiting: Vec<WaitingPrompt>,
     /// They go with what is written next.
-    pub(super) begun: Vec<Begun>,
+    pub(super) begun: Vec<BegunPrompt>,
     /// What the open mark says is being done, where it was written for what waits.
     pub(super) said: ActivityState,
 }
 
-impl AllUnsent {
+impl WaitingPrompts {
     pub(super) fn is_any(&self) -> bool {
         !self.waiting.is_empty()
     }
@@ -49,11 +49,11 @@ impl AllUnsent {
     }
 
     /// These writes were made.
-    pub(super) fn are_written(&mut self) {
+    pub(super) fn clear_begun(&mut self) {
         self.begun.clear();
     }
 
-    pub(super) fn take(&mut self, request: &ClientRequest) -> Option<Unsent> {
+    pub(super) fn take(&mut self, request: &ClientRequest) -> Option<WaitingPrompt> {
         let at = self.waiting.iter().position(|unsent| unsent.request == *request)?;
         Some(self.waiting.remove(at))
     }

@@ -3,8 +3,8 @@
 
 use serde_json::json;
 
-use super::all_unsent::{Begun, Unsent};
 use super::prompt::blocks_of;
+use super::waiting_prompts::{BegunPrompt, WaitingPrompt};
 use super::{LiveSession, Phase};
 use crate::connection::client_request::ClientRequest;
 use crate::connection::cx::Cx;
@@ -50,15 +50,15 @@ impl LiveSession {
             None
         });
         let is_kept = key.is_some();
-        self.unsent.waiting.extend(key.map(|key| Unsent { request: request.clone(), tag, message_id, key }));
+        self.unsent.waiting.extend(key.map(|key| WaitingPrompt { request: request.clone(), tag, message_id, key }));
         self.say_state(cx);
         is_kept
     }
 
     /// A prompt that was kept as it waited for this session in another phase waits here.
-    pub(in crate::connection) fn goes_on_waiting<S: Storage, E: Environment>(
+    pub(in crate::connection) fn keep_waiting<S: Storage, E: Environment>(
         &mut self,
-        unsent: Unsent,
+        unsent: WaitingPrompt,
         cx: &mut Cx<'_, S, E>,
     ) {
         self.unsent.waiting.push(unsent);
@@ -66,13 +66,13 @@ impl LiveSession {
     }
 
     /// The turn of this prompt begins, or it has ended without one: it waits no more. Whoever writes that takes it out of the store.
-    pub(super) fn take_unsent(&mut self, request: Option<&ClientRequest>) -> Option<Unsent> {
+    pub(super) fn take_unsent(&mut self, request: Option<&ClientRequest>) -> Option<WaitingPrompt> {
         self.unsent.take(request?)
     }
 
     /// Whether others have taken this window for gone, because it was stopped: the prompt stands in the log as a turn that was cut
     /// off.
-    pub(super) fn is_given_back<S: Storage, E: Environment>(unsent: &Unsent, cx: &mut Cx<'_, S, E>) -> bool {
+    pub(super) fn is_given_back<S: Storage, E: Environment>(unsent: &WaitingPrompt, cx: &mut Cx<'_, S, E>) -> bool {
         // From here on nobody does.
         let waits = cx.beat().and_then(|()| unsent::waits(cx.store, &unsent.key));
         !waits.unwrap_or_else(|error| {
@@ -82,15 +82,15 @@ impl LiveSession {
     }
 
     /// The turn of this prompt begins: what writes it to the log takes it from where it has waited.
-    pub(super) fn unsent_begins(&mut self, unsent: Unsent) {
-        self.unsent.begun.push(Begun { message_id: unsent.message_id, key: unsent.key });
+    pub(super) fn begin_unsent(&mut self, unsent: WaitingPrompt) {
+        self.unsent.begun.push(BegunPrompt { message_id: unsent.message_id, key: unsent.key });
     }
 
     /// The turn of a prompt was begun by an instance that was lost: what writes it to the log takes it from where it
     /// has waited.
-    pub(super) fn unsent_has_begun(&mut self, message_id: String, key: String) {
+    pub(super) fn note_unsent_begun(&mut self, message_id: String, key: String) {
         self.unsent.begun.retain(|begun| begun.key != key);
-        self.unsent.begun.push(Begun { message_id, key });
+        self.unsent.begun.push(BegunPrompt { message_id, key });
     }
 
     /// Where prompts are kept whose turns have begun, and which the log has not taken.
@@ -137,7 +137,7 @@ impl LiveSession {
     }
 
     /// The prompts that wait in a session that is over: they are handled once more.
-    pub(in crate::connection) fn left_unsent(&mut self) -> Vec<Unsent> {
+    pub(in crate::connection) fn left_unsent(&mut self) -> Vec<WaitingPrompt> {
         std::mem::take(&mut self.unsent.waiting)
     }
 
@@ -168,7 +168,7 @@ impl LiveSession {
     }
 
     /// The open mark was written with the log.
-    pub(super) fn mark_was_written(&mut self) {
+    pub(super) fn note_mark_written(&mut self) {
         self.unsent.said = if self.unsent.is_any() { self.activity_state() } else { ActivityState::Idle };
     }
 }

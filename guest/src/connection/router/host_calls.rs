@@ -38,7 +38,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
 
     /// Takes what arrived, in order.
     pub(crate) fn receive(&mut self, arrivals: impl IntoIterator<Item = Arrival>) {
-        self.connection.arrivals_are_over();
+        self.connection.end_arrivals();
         self.wake(self.now());
         for arrival in arrivals {
             self.connection.arrivals += 1;
@@ -71,7 +71,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         }
         self.answer_lists();
         self.drain_queue();
-        self.connection.arrivals_are_over();
+        self.connection.end_arrivals();
         self.answered = 0;
         let outputs = self.outputs.drain(..);
         if self.in_chain { outputs.map(chain::leave).collect() } else { outputs.collect() }

@@ -9,7 +9,7 @@ use crate::transcript::{UpdateKind, own_words};
 
 /// Keeps the layer's own words out of what the agent replays as the user's, also where they come in several chunks.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Hush {
+pub(super) struct AccountFilter {
     stream: own_words::Stream,
     /// The message that is being told.
     message: Option<String>,
@@ -17,7 +17,7 @@ pub(super) struct Hush {
     chunk: Option<String>,
 }
 
-impl Hush {
+impl AccountFilter {
     /// Whether the message that is being told is at its end when this comes. An image in the midst of an account does not
     /// end it.
     pub(super) fn ends_with(&self, update: &Update<'_>) -> bool {

@@ -30,7 +30,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             return;
         }
         if let Some((_, unsent)) = self.connection.unsent.take_left(request) {
-            self.with(key, |session, cx| session.goes_on_waiting(unsent, cx));
+            self.with(key, |session, cx| session.keep_waiting(unsent, cx));
         }
     }
 
