@@ -25,6 +25,7 @@ mod late_replay;
 mod lost;
 mod memo;
 mod named;
+mod note_overheard;
 mod open_elsewhere;
 mod opened;
 mod opened_otherwise;

@@ -1,6 +1,7 @@
 //! How the turns of a transcript and of a replay are compared: which are the same, and which several are compared as one.
 
 pub(super) mod align;
+mod all_said;
 pub(super) mod beside;
 pub(super) mod commands;
 mod cut_short;

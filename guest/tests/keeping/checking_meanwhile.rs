@@ -36,7 +36,7 @@ const HAPPENS: [(&str, Happens); 12] = [
         say(store, "new", NOW, "walrus");
     }),
     ("a fork", |store| {
-        if store.session("x").unwrap().is_some() {
+        if store.session("x").unwrap().is_some() && store.session("fork of x").unwrap().is_none() {
             fork_of(store, "x", "fork of x");
         }
     }),

@@ -36,6 +36,7 @@ const IN_CONNECTION: &[&str] = &[
     "running",
     "generation",
     "key",
+    "shared_text",
     "step",
     "sums",
     "told",

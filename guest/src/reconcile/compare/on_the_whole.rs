@@ -6,8 +6,9 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use super::all_said::AllSaid;
 use super::joining::{self, Same, is_apart, its_in};
-use super::mingled::{Mingled, at_once, untold};
+use super::mingled::{at_once, untold};
 use super::read_before::ReadBefore;
 use super::together::Together;
 use crate::reconcile::turn::Turn;
@@ -64,15 +65,15 @@ fn alike_apart(log: &[Turn], turns: &[usize], replay: &[Turn]) -> usize {
 /// answered meanwhile, which its program had not read.
 pub(in crate::reconcile) fn read_before(log: &[Turn], replay: &[Turn]) -> Option<ReadBefore> {
     let its = its_in(log, 0..log.len());
-    let Branch { asked, beside, branch, .. } = Branch::told(&Ours::of(log, &its, replay), &its, replay)?;
-    Some(ReadBefore { before: [asked, beside].concat(), whole: branch })
+    let Branch { asked, beside, on_it, .. } = Branch::told(&Ours::of(log, &its, replay), &its, replay)?;
+    Some(ReadBefore { before: [asked, beside].concat(), whole: on_it })
 }
 
 /// All of the replay, if it tells what was said up to where a branch begins, and behind that what was said in one window. What was
 /// said in others is then as if others had said it.
 fn of_a_branch<'a>(ours: &Ours<'a>, its: &[usize], replay: &'a [Turn]) -> Option<Sides<'a>> {
-    let Branch { before, asked, branch, beside, replayed } = Branch::told(ours, its, replay)?;
-    let told = [before, asked, branch].concat();
+    let Branch { before, asked, on_it, beside, replayed } = Branch::told(ours, its, replay)?;
+    let told = [before, asked, on_it].concat();
     let mut log = ours.log.to_vec();
     for at in beside {
         log[at].took_part = Some(false);
@@ -93,7 +94,7 @@ struct Branch {
     /// Those that were under way in other windows then, and are told by their prompts.
     asked: Vec<usize>,
     /// Those on the branch.
-    branch: Vec<usize>,
+    on_it: Vec<usize>,
     /// Those of other windows, of which it tells nothing.
     beside: Vec<usize>,
     /// How many turns of the replay tell all of these. Behind them both have the same.
@@ -143,7 +144,7 @@ impl Branch {
                 said.is_same(&theirs, true).then(|| Self {
                     before: its[..begin].to_vec(),
                     asked: asked.to_vec(),
-                    branch: branch.clone(),
+                    on_it: branch.clone(),
                     beside: beside.to_vec(),
                     replayed,
                 })
@@ -169,14 +170,14 @@ impl<'a> Ours<'a> {
     }
 
     /// What is said in these turns.
-    fn said_in(&self, turns: &[usize]) -> Mingled {
-        let mut said = Mingled::default();
+    fn said_in(&self, turns: &[usize]) -> AllSaid {
+        let mut said = AllSaid::default();
         self.add(&mut said, turns);
         said
     }
 
     /// Adds these turns. Of prompts that were not waited for only the last has an end of its own.
-    fn add(&self, said: &mut Mingled, turns: &[usize]) {
+    fn add(&self, said: &mut AllSaid, turns: &[usize]) {
         for (place, at) in turns.iter().enumerate() {
             let turn = &self.log[*at];
             let next = turns.get(place + 1).map(|next| &self.log[*next]);
@@ -187,8 +188,8 @@ impl<'a> Ours<'a> {
 }
 
 /// What is said in these turns of a replay.
-fn told_in(replay: &[Turn]) -> Mingled {
-    let mut said = Mingled::default();
+fn told_in(replay: &[Turn]) -> AllSaid {
+    let mut said = AllSaid::default();
     for turn in replay {
         said.add(turn, &turn.pieces());
     }

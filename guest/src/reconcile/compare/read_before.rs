@@ -5,8 +5,8 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use super::all_said::AllSaid;
 use super::joining::{Same, is_apart};
-use super::mingled::Mingled;
 use super::together::queues;
 use crate::reconcile::turn::sum::Sum;
 use crate::reconcile::turn::{MOST_JOINED, Turn};
@@ -86,7 +86,7 @@ fn told_from(
     let asked = log[*queue.first()?].user;
     let mut begins = (1..pieces.len().min(MOST_JOINED + 1)).filter(|begin| pieces[*begin] == asked);
     let (begin, read) = begins.find_map(|begin| Some((begin, with_prompts(&pieces[..begin], before, log)?)))?;
-    let (mut ours, mut theirs) = (Mingled::default(), Mingled::default());
+    let (mut ours, mut theirs) = (AllSaid::default(), AllSaid::default());
     for turn in queue.iter().map(|at| &log[*at]) {
         ours.add(turn, &[turn.user]);
     }

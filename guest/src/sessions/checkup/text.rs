@@ -118,7 +118,7 @@ impl<S: Storage> Pass<'_, S> {
             damaged.push((fault, subject, Write::Restore { log: log.to_owned(), seq: entry.seq, value }));
         }
         self.compare(log, entries, &mut wrong)?;
-        if !wrong.faults.is_empty() && self.mending == Mending::Nothing {
+        if !wrong.faults.is_empty() {
             // The last one may have grown between the two that were read.
             let again = self.store.storage().read_log(log, start, TEXTS)?;
             if again.entries.get(..contiguous) != Some(entries) {
