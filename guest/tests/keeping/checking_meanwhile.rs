@@ -104,7 +104,7 @@ fn is_good(mending: Mending, happens: &[(usize, (&str, Happens))]) -> bool {
 fn nothing_is_wrong_that_changes_while_it_is_looked_at() {
     for mending in [Mending::Nothing, Mending::Derived] {
         for happens in HAPPENS {
-            let reads = (0..).take_while(|nth| is_good(mending, &[(*nth, happens)])).count();
+            let reads = (0..10_000).take_while(|nth| is_good(mending, &[(*nth, happens)])).count();
             assert!(reads > 40, "{}: {reads} reads", happens.0);
         }
     }
@@ -115,9 +115,9 @@ fn nor_is_what_changes_again() {
     for mending in [Mending::Nothing, Mending::Derived] {
         for first in HAPPENS {
             for second in HAPPENS {
-                for nth in (0..).take_while(|nth| is_good(mending, &[(*nth, first)])) {
+                for nth in (0..10_000).step_by(3).take_while(|nth| is_good(mending, &[(*nth, first)])) {
                     // The next reads are of the same that has just changed.
-                    for more in [0, 1, 2, 5] {
+                    for more in [0, 1, 4] {
                         is_good(mending, &[(nth, first), (more, second)]);
                     }
                 }

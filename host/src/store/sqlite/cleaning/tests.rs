@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use rusqlite::Connection;
-use tempfile::TempDir;
 
 use super::{LOOKED_AT, LOOKED_EVERY, MERGED, OVERWRITTEN, Pace, Stage, State, Step, Work, milliseconds};
 use crate::component::storage::{Host as _, LogCut, LogRow, TextCut, Write};
