@@ -165,7 +165,7 @@ fn a_record_that_cannot_be_read_is_named_and_the_others_are_indexed() {
     assert_eq!((ran.code, ran.complaint.as_str()), (Some(1), ""), "{ran:?}");
     let wrong = format!("Wrong:\n  sessions' records cannot be read: 1 (s/{})\nHealth:      damaged\n", ids[0]);
     assert!(ran.out.contains(&wrong) && ran.out.contains("doctor --salvage FILE\n"), "{ran:?}");
-    assert!(ran.out.ends_with("Compared 1 session, and put right what differed.\n"), "{ran:?}");
+    assert!(ran.out.ends_with("Compared 1 session: what is wrong with it cannot be rebuilt.\n"), "{ran:?}");
     let found = on(&scene, &["list", "--json", "--search", "fence"]).printed();
     assert_eq!(found.lines().count(), 1, "{found}");
 }

@@ -104,11 +104,11 @@ fn tell(out: &mut Out, before: &Health, after: &Health, pass: &Pass, is_given_up
         return Ok(());
     }
     health::conclude(out, after, &pass.found)?;
-    let sessions = counted(sessions);
-    if is_any_mended {
-        writeln!(out, "Compared {sessions}, and put right what differed.")?;
-    } else {
-        writeln!(out, "Compared {sessions}: nothing had to be rebuilt.")?;
-    }
+    let outcome = match (is_any_mended, health::is_good(after, &pass.found)) {
+        (true, _) => ", and put right what differed",
+        (false, true) => ": nothing had to be rebuilt",
+        (false, false) => ": what is wrong with it cannot be rebuilt",
+    };
+    writeln!(out, "Compared {}{outcome}.", counted(sessions))?;
     Ok(())
 }
