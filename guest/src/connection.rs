@@ -25,7 +25,6 @@ mod requests;
 mod restore;
 mod router;
 mod running;
-mod shared_text;
 mod showing;
 mod step;
 mod sums;

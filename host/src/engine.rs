@@ -53,8 +53,9 @@ impl From<ConnectError> for EngineError {
 /// The engine of one connection.
 ///
 /// Lines go in as they come from either side, and what follows comes out as a [`Step`]. [`pull`](Self::pull) takes what there
-/// is more of, and [`idle`](Self::idle) is to be called as it says. `examples/lines.rs` shows the loop; `runner/connection.rs` also bounds how long
-/// it waits for what is `held`, takes nothing more while a step is `full`, and sends what [`take_refused`](Self::take_refused) has.
+/// is more of, and [`idle`](Self::idle) is to be called as it says. `examples/lines.rs` shows the loop; `runner/connection.rs`
+/// also bounds how long it waits for what is `held`, takes nothing more while a step is `full`, and sends what
+/// [`take_refused`](Self::take_refused) has.
 pub struct Engine<'c, S: storage::Host + Upkeep + Send + 'static> {
     component: &'c Component<S>,
     settings: Vec<Setting>,

@@ -77,7 +77,6 @@ use super::cx::Cx;
 use super::effect::{Effect, Waiting};
 use super::key::Key;
 use super::load::Share;
-use super::shared_text;
 use super::told::Untold;
 use super::turn::Turn;
 
@@ -109,7 +108,6 @@ pub(super) struct LiveSession {
     key: Key,
     /// The id its agent has it open by; empty while the agent has not named it yet, or was started again and has not been
     /// made to open it.
-    #[serde(with = "shared_text::one")]
     agent_id: Arc<str>,
     #[serde(skip, default = "Phase::at_rest")]
     phase: Phase,
@@ -195,7 +193,6 @@ pub(super) struct LiveSession {
     /// The session on behalf of which its agent started it.
     parent: Option<String>,
     /// What the client has opened it with, but for its id.
-    #[serde(with = "shared_text::perhaps")]
     given: Option<Arc<str>>,
     /// Whether the agent has it open with that.
     opened_with: OpenedWith,

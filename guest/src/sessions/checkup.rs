@@ -132,11 +132,6 @@ pub fn check<S: Storage>(
     Ok(Checkup { done: pass.done, entries: pass.budget.entries, findings: pass.findings, next })
 }
 
-/// The least key after this one.
-fn after(key: &str, least: &str) -> String {
-    if key.is_empty() { least.to_owned() } else { format!("{key}\u{0}") }
-}
-
 /// The id that the last part of a key is.
 fn last_id(key: &str) -> Option<String> {
     keys::decode(key.rsplit_once('/')?.1)

@@ -36,7 +36,6 @@ const IN_CONNECTION: &[&str] = &[
     "running",
     "generation",
     "key",
-    "shared_text",
     "step",
     "sums",
     "told",

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::connection::shared_text;
 use crate::reconcile;
 use crate::sessions::windows::window_of;
 use crate::storage::{Result, Storage};
@@ -17,7 +16,6 @@ pub(super) struct InStep {
     /// What the tags of its turns begin with, if it has had any. A fresh instance goes on with that of a lost one.
     pub(super) window: Option<String>,
     /// By which ids its agent has said something; the last is mostly the only one.
-    #[serde(with = "shared_text::several")]
     pub(super) spoke_as: Vec<Arc<str>>,
     pub(super) elsewhere: Elsewhere,
     /// How the transcript was laid out when this was last looked at.

@@ -6,7 +6,7 @@ use super::record::{Record, id_of};
 use super::restored;
 use super::strays::tells_of;
 use super::sweep::{LOOKED, is_somebody};
-use super::{BATCH, after, last_id};
+use super::{BATCH, last_id};
 use crate::sessions::removal;
 use crate::storage::{Expectation, Result, Storage, Write};
 use crate::store::{Changed, Decision, Row, Session, keys};
@@ -14,8 +14,7 @@ use crate::store::{Changed, Decision, Row, Session, keys};
 impl<S: Storage> Pass<'_, S> {
     /// Looks at a batch of list rows behind this key; sessions that have rows and no record that can be read get one.
     pub(super) fn rows(&mut self, behind: &str) -> Result<Option<String>> {
-        let (start, end) = (keys::ROWS, keys::range_end(keys::ROWS));
-        let page = self.store.storage().scan(&after(behind, start), &end, false, BATCH)?;
+        let page = self.behind(behind, keys::ROWS, BATCH)?;
         let last = page.entries.last().map(|entry| entry.key.clone());
         for entry in page.entries {
             let Some(id) = last_id(&entry.key) else { continue };
@@ -74,12 +73,7 @@ impl<S: Storage> Pass<'_, S> {
     /// Looks at a batch of records behind this key; those that cannot be read, and of which nothing else is known, go, and
     /// those that are not as they were written are from now on as they can be read.
     pub(super) fn unread(&mut self, behind: &str) -> Result<Option<String>> {
-        let page = self.store.storage().scan(
-            &after(behind, keys::SESSIONS),
-            &keys::range_end(keys::SESSIONS),
-            false,
-            BATCH,
-        )?;
+        let page = self.behind(behind, keys::SESSIONS, BATCH)?;
         let last = page.entries.last().map(|entry| entry.key.clone());
         for entry in page.entries {
             let id = id_of(&entry.key);

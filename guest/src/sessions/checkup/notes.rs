@@ -3,8 +3,8 @@
 use std::iter;
 
 use super::fault::{Fault, Mending};
-use super::pass::{Pass, Wrong};
-use super::{BATCH, after, last_id};
+use super::pass::{Pass, Wrong, after};
+use super::{BATCH, last_id};
 use crate::checksum;
 use crate::sessions::{folders, open_marks, unsent};
 use crate::storage::{Entry, Result, Storage, StorageError, Write};

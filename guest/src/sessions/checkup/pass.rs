@@ -1,13 +1,18 @@
 //! What all steps of a checkup do: note what is wrong, and put right what is to be, if nobody has changed it meanwhile.
 
 use super::fault::{Fault, Finding, Mending};
-use crate::storage::{Durability, Expectation, Result, Storage, StorageError, Write};
-use crate::store::Store;
+use crate::storage::{Bounds, Durability, Expectation, RecordPage, Result, Storage, StorageError, Write};
+use crate::store::{Store, keys};
 
 /// How many bytes of logs are compared in one call, or a little more.
 const AT_ONCE: usize = 1024 * 1024;
 /// How often something is tried again after another process changed it.
 const ATTEMPTS: usize = 1000;
+
+/// The least key after this one.
+pub(super) fn after(key: &str, least: &str) -> String {
+    if key.is_empty() { least.to_owned() } else { format!("{key}\u{0}") }
+}
 
 /// One call of a checkup.
 #[derive(Debug)]
@@ -57,6 +62,11 @@ impl<'a, S: Storage> Pass<'a, S> {
     pub(super) fn new(store: &'a Store<S>, mending: Mending, now: i64) -> Self {
         let budget = Budget { left: AT_ONCE, entries: 0 };
         Self { store, mending, now, budget, done: 0, findings: Vec::new() }
+    }
+
+    /// Some of the records whose keys begin so, behind this key, or from the first on where that is empty.
+    pub(super) fn behind(&self, key: &str, prefix: &str, bounds: Bounds) -> Result<RecordPage> {
+        self.store.storage().scan(&after(key, prefix), &keys::range_end(prefix), false, bounds)
     }
 
     /// Whether this is put right.

@@ -6,7 +6,7 @@ use super::counters::AHEAD;
 use super::fault::Fault;
 use super::pass::{Pass, Wrong};
 use super::record::{Record, id_of};
-use super::{BATCH, CheckupStage, after};
+use super::{BATCH, CheckupStage};
 use crate::index::Owner;
 use crate::sessions::removal;
 use crate::storage::{Bounds, Result, Storage, StorageError, Write};
@@ -19,12 +19,7 @@ impl<S: Storage> Pass<'_, S> {
     /// Looks at some of the sessions behind this key; returns where to go on.
     pub(super) fn sessions(&mut self, behind: &str, limit: u32) -> Result<CheckupStage> {
         let bounds = Bounds { limit: limit.clamp(1, BATCH.limit), ..BATCH };
-        let page = self.store.storage().scan(
-            &after(behind, keys::SESSIONS),
-            &keys::range_end(keys::SESSIONS),
-            false,
-            bounds,
-        )?;
+        let page = self.behind(behind, keys::SESSIONS, bounds)?;
         let last = page.entries.last().filter(|_| page.more).map(|entry| entry.key.clone());
         let mut behind = behind.to_owned();
         for entry in page.entries {

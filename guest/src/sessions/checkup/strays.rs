@@ -1,9 +1,9 @@
 //! Index entries that no record stands for.
 
 use super::fault::Fault;
-use super::pass::{Pass, Wrong};
+use super::pass::{Pass, Wrong, after};
 use super::record::Record;
-use super::{BATCH, after, last_id};
+use super::{BATCH, last_id};
 use crate::rpc::Object;
 use crate::storage::{Entry, RecordPage, Result, Storage, Write};
 use crate::store::{Row, keys};
